@@ -81,6 +81,20 @@ def test_a_disabled_user_may_nothing_until_enabled(org: OrganisationState) -> No
     assert not standing()
 
 
+def test_a_clock_that_was_wrong_brings_nobody_back(state: Database) -> None:
+    clock = Clock()
+    org = OrganisationState.of(state, new_id("state").lower(), clock, "root")
+    ada = make_user(org)
+    org.transact(lambda tx: set_active(tx, USER, ada, "", active=False))
+    clock.pass_time(86_400)
+    org.transact(lambda tx: set_active(tx, USER, ada, "", active=True))
+    clock.pass_time(-86_400)
+    assert org.transact(lambda tx: set_active(tx, USER, ada, "left", active=False))
+    with org.read() as tx:
+        assert not standing_of(tx, ada).active
+        assert [row.active for row in user_rows(tx)] == [False]
+
+
 def test_who_is_unknown_is_not_granted_anything(org: OrganisationState) -> None:
     with org.read() as tx, pytest.raises(UnknownUser):
         find_user(tx, "nobody")

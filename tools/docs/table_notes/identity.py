@@ -15,9 +15,17 @@ IDENTITY_NOTES: dict[str, TableNote] = {
         "That a user, or a whole organisation, was disabled or enabled again.",
         (
             Invariant(
-                "The last row of a subject counts; without one it is active.",
-                constraints=("identity_states_pkey", "ck_identity_states_kind"),
-                tests=(f"{_GRANTS}::test_a_disabled_user_may_nothing_until_enabled",),
+                "The row of a subject with the highest `number` counts, whatever the clock said;"
+                " without one it is active.",
+                constraints=(
+                    "identity_states_pkey",
+                    "ck_identity_states_kind",
+                    "uq_identity_states_number",
+                ),
+                tests=(
+                    f"{_GRANTS}::test_a_disabled_user_may_nothing_until_enabled",
+                    f"{_GRANTS}::test_a_clock_that_was_wrong_brings_nobody_back",
+                ),
             ),
         ),
     ),

@@ -64,7 +64,8 @@ class Standing(NamedTuple):
 def set_active(tx: Transaction, kind: str, subject_id: str, reason: str, *, active: bool) -> bool:
     """Whether that changed anything."""
     hold(tx, f"identity:{tx.org_id}")
-    if is_active(tx, subject_id) == active:
+    last = _last_change(tx, subject_id)
+    if last.active == active:
         return False
     at = tx.now()
     row = {
@@ -72,6 +73,7 @@ def set_active(tx: Transaction, kind: str, subject_id: str, reason: str, *, acti
         "org_id": tx.org_id,
         "subject_kind": kind,
         "subject_id": subject_id,
+        "number": last.number + 1,
         "active": active,
         "reason": reason,
         "changed_by": tx.actor,
@@ -82,14 +84,26 @@ def set_active(tx: Transaction, kind: str, subject_id: str, reason: str, *, acti
 
 
 def is_active(tx: Transaction, subject_id: str) -> bool:
+    return _last_change(tx, subject_id).active
+
+
+class _Change(NamedTuple):
+    """A change of a status; changes are ordered by number, as a clock may have been wrong."""
+
+    number: int = 0
+    active: bool = True
+
+
+def _last_change(tx: Transaction, subject_id: str) -> _Change:
     table = identity_states.c
-    newest = (
-        select(table.active)
+    last = (
+        select(table.number, table.active)
         .where(table.org_id == tx.org_id, table.subject_id == subject_id)
-        .order_by(table.changed_at.desc(), table.change_id.desc())
+        .order_by(table.number.desc())
         .limit(1)
     )
-    return tx.scalar(newest) is not False
+    row = tx.execute(last).first()
+    return _Change() if row is None else _Change(*row)
 
 
 def user_rows(tx: Transaction) -> list[UserRow]:
@@ -114,7 +128,7 @@ def _disabled(tx: Transaction) -> set[str]:
     rows = tx.execute(
         select(table.subject_id, table.active)
         .where(table.org_id == tx.org_id, table.subject_kind == USER)
-        .order_by(table.changed_at, table.change_id)
+        .order_by(table.number)
     )
     return {subject for subject, active in {row[0]: row[1] for row in rows}.items() if not active}
 

@@ -8,6 +8,7 @@ from sqlalchemy import (
     Column,
     ForeignKey,
     Index,
+    Integer,
     PrimaryKeyConstraint,
     Table,
     UniqueConstraint,
@@ -22,12 +23,13 @@ identity_states = Table(
     Column("org_id", Id, nullable=False),
     Column("subject_kind", Word, nullable=False),
     Column("subject_id", Id, nullable=False),
+    Column("number", Integer, nullable=False),
     Column("active", Boolean, nullable=False),
     Column("reason", Long, nullable=False),
     Column("changed_by", Name, nullable=False),
     Column("changed_at", UtcTime, nullable=False),
     CheckConstraint("subject_kind IN ('user', 'organisation')", name="ck_identity_states_kind"),
-    Index("ix_identity_states_subject", "org_id", "subject_id", "changed_at"),
+    UniqueConstraint("org_id", "subject_id", "number", name="uq_identity_states_number"),
 )
 
 role_grants = Table(
