@@ -123,6 +123,33 @@ def test_a_chain_that_was_cut_off_is_named(lake: ProvenLake) -> None:
     assert report.exit_code == 13
 
 
+def test_a_head_that_plane_json_does_not_have_is_named(lake: ProvenLake) -> None:
+    """Both copies of the chain agree, and somebody else wrote them."""
+    last = batches(lake)[-1]
+    edit_owner(lake, head="sha256:" + "0" * 64)
+    report = lake.client.audit.verify()
+    assert first(report) == ("edited", f"audit_chain {last}")
+    assert OWNER_FILE in report.changed[0].message
+
+
+def test_a_lost_plane_json_is_named(lake: ProvenLake) -> None:
+    (lake.folder / "_lakeguard" / ORG / OWNER_FILE).unlink()
+    assert first(lake.client.audit.verify()) == ("deleted", OWNER_FILE)
+
+
+def test_a_link_that_the_ledger_lost_is_named(lake: ProvenLake) -> None:
+    chain = lake.folder / "_lakeguard" / ORG / "audit_chain"
+    DeltaTable(str(chain)).delete("batch = 2")
+    report = lake.client.audit.verify()
+    assert first(report) == ("deleted", "audit_chain 2")
+    assert "the ledger's copy" in report.changed[0].message
+
+
+def edit_owner(lake: ProvenLake, **fields: object) -> None:
+    file = lake.folder / "_lakeguard" / ORG / OWNER_FILE
+    file.write_text(json.dumps({**json.loads(file.read_text()), **fields}))
+
+
 def test_an_exported_head_shows_that_both_sides_were_cut_off(lake: ProvenLake) -> None:
     """Which nothing in the database or on the lake does."""
     audit = lake.client.audit
@@ -146,8 +173,7 @@ def cut_off_everywhere(lake: ProvenLake, last: int) -> None:
     for table in root.iterdir():
         if (table / "_delta_log").is_dir():
             DeltaTable(str(table)).delete(f"ledger_batch >= {last}")
-    owner = json.loads((root / OWNER_FILE).read_text())
-    (root / OWNER_FILE).write_text(json.dumps({**owner, "batch": last - 1, "head": kept}))
+    edit_owner(lake, batch=last - 1, head=kept)
     as_dba(
         lake,
         f"DELETE FROM audit_chain WHERE batch = {last}",

@@ -6,7 +6,7 @@ and the chain is compared with its copy, with ``plane.json`` and with an exporte
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -56,6 +56,7 @@ class _Audit:
             links = links_after(tx, 0)
         self._follow(links, {link.batch: link for link in copies or ()})
         self._end(links, copies, owner)
+        self._require_owner(links, owner)
         self._compare(links, settled)
         ordered = sorted(self.found, key=lambda each: each[0])
         return AuditReport(
@@ -73,6 +74,11 @@ class _Audit:
             self._add(_At(_LAST), RowChange.DAMAGED, OWNER_FILE, str(error))
             return None
 
+    def _require_owner(self, links: Sequence[Link], owner: Ownership | None) -> None:
+        """A chain never begins without it."""
+        if owner is None and links and not any(row.place == OWNER_FILE for _, row in self.found):
+            self._add(_At(_LAST), RowChange.DELETED, OWNER_FILE, "it is not on the lake")
+
     def _copies(self) -> list[Link] | None:
         """The ledger's copy of the chain."""
         side, damages = read_side(self._ledger.files(chain_table()), chain_table())
@@ -87,6 +93,7 @@ class _Audit:
     def _follow(self, links: Sequence[Link], copies: dict[int, Link]) -> None:
         """Each link follows from the one before, and is as the ledger has it."""
         batches = {link.head: link.batch for link in copies.values()}
+        end_of_copy = max(copies, default=0)
         previous, last = GENESIS, 0
         for link in links:
             for batch in range(last + 1, link.batch):
@@ -99,6 +106,9 @@ class _Audit:
                 names = [n for n in Link._fields if getattr(copy, n) != getattr(link, n)]
                 text = f"{', '.join(names)} differ from what the ledger has"
                 self._link(link.batch, RowChange.EDITED, text)
+            elif copy is None and link.batch < end_of_copy:
+                text = "gone from the ledger's copy of the chain"
+                self._link(link.batch, RowChange.DELETED, text)
             elif link.batch == last + 1 and link.previous != previous:
                 self._link(link.batch, RowChange.EDITED, "it does not follow from the one before")
             previous, last = link.head, link.batch
@@ -116,11 +126,16 @@ class _Audit:
         if known[witness] > last:
             text = f"the chain ends at batch {last}, {witness} has batch {known[witness]}"
             self._link(last + 1, RowChange.TRUNCATED, text)
-        known_heads = {0: GENESIS, **heads}
-        if exported and exported.batch <= last and known_heads.get(exported.batch) != exported.head:
-            text = "its head is another one than was exported"
-            self._link(exported.batch, RowChange.EDITED, text)
+        if exported:
+            self._same_head(heads, exported.batch, exported.head, "was exported")
+        if owner:
+            self._same_head(heads, owner.batch, owner.head, f"{OWNER_FILE} has")
         self._end_of_copy(copies, owner)
+
+    def _same_head(self, heads: Mapping[int, str], batch: int, head: str, whose: str) -> None:
+        """What lies beyond the end of the chain was cut off, and is named as that."""
+        if batch <= max(heads, default=0) and {0: GENESIS, **heads}.get(batch) != head:
+            self._link(batch, RowChange.EDITED, f"its head is another one than {whose}")
 
     def _end_of_copy(self, copies: Sequence[Link] | None, owner: Ownership | None) -> None:
         ends = max((link.batch for link in copies or ()), default=0)
