@@ -97,7 +97,9 @@ def test_claims_bring_roles_and_the_name(door: Door) -> None:
         roles_claim="groups",
         roles={"data": ("viewer", "engineer gold"), "dpo": ("pii domain:people",)},
     )
-    text = door.issuer.token(email="ada@example.org", groups=["data", "dpo", "others"])
+    text = door.issuer.token(
+        email="ada@example.org", email_verified=True, groups=["data", "dpo", "others"]
+    )
     ada = authenticator.authenticate(f"Bearer {text}")
     assert ada.name == "ada@example.org"
     assert [(grant.on.name, grant.pii) for grant in ada.grants] == [
@@ -106,6 +108,17 @@ def test_claims_bring_roles_and_the_name(door: Door) -> None:
         ("people", True),
     ]
     assert not lets_in(authenticator, door.issuer.token(email=None))
+
+
+def test_an_address_that_nobody_verified_names_no_user(door: Door) -> None:
+    """Else whoever may write an address into a profile signs in as its owner."""
+    authenticator = door.open(user_claim="email")
+    ada = {"email": "ada@example.org"}
+    for claims in (ada, {**ada, "email_verified": False}, {**ada, "email_verified": "false"}):
+        assert not lets_in(authenticator, door.issuer.token(**claims)), claims
+    for verified in (True, "true"):
+        assert lets_in(authenticator, door.issuer.token(**ada, email_verified=verified))
+    assert lets_in(door.open(), door.issuer.token(**ada, email_verified=False)), "it names the sub"
 
 
 def test_a_token_of_another_organisation_is_refused(door: Door) -> None:

@@ -22,6 +22,10 @@ _LONGEST_ID = 500
 _TYPES = (None, "jwt", "at+jwt", "application/at+jwt")
 _ELSEWHERE = frozenset({"jku", "jwk", "x5u", "x5c", "crit", "b64", "zip"})
 """Headers that name another key or another way to verify: a token with one is refused."""
+_EMAIL = "email"
+"""A claim that users of many issuers can change: it names nobody until it is verified."""
+_VERIFIED = (True, "true")
+"""Some issuers write the boolean as a text."""
 _REQUIRED = ("exp", "iat", "iss", "aud", "sub")
 
 
@@ -93,6 +97,8 @@ class UserTokens:
         user = claims.get(settings.user_claim)
         if not isinstance(user, str):
             raise _Wrong("user claim")
+        if settings.user_claim == _EMAIL and claims.get("email_verified") not in _VERIFIED:
+            raise _Wrong("e-mail address that the issuer has not verified")
         until = datetime.fromtimestamp(float(claims["exp"]), UTC)
         until += timedelta(seconds=settings.leeway_seconds)
         if until <= now:
