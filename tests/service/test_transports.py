@@ -68,6 +68,9 @@ def test_a_service_that_is_not_there_is_unavailable() -> None:
         connect_remote("http://127.0.0.1:1")
 
 
+IDENTITY = ("org list", "user create ada", "role grant ada viewer", "token create ci --allow read")
+
+
 def test_commands_ask_the_service(
     url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -80,7 +83,8 @@ def test_commands_ask_the_service(
     capsys.readouterr()
     assert call(["why", "silver.nowhere"]) == 2
     assert "silver.nowhere is not registered" in capsys.readouterr().err
-    for command in ("rebuild", "dispatcher", "serve"):
-        assert call([command]) == 2
-        assert f"{command} needs the folder" in capsys.readouterr().err
+    for command in ("rebuild", "dispatcher", "serve", "migrate", *IDENTITY):
+        assert call(command.split()) == 2
+        named = " ".join(command.split()[:2])
+        assert f"{named} needs the folder" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []

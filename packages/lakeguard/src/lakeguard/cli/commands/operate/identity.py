@@ -15,7 +15,7 @@ from lakeguard.cli.rendering.identity import (
     organisation_lines,
     user_lines,
 )
-from lakeguard.cli.session import client_of, project_of
+from lakeguard.cli.session import client_of, project_of, require_folder
 from lakeguard.cli.terminal.output import answer
 from lakeguard.plane import open_state
 from lakeguard.service_plane import manage_identity
@@ -40,6 +40,9 @@ def reason_option(*, required: bool) -> Callable[..., Any]:
 @contextmanager
 def identity_of(call: Call) -> Iterator[ManageIdentity]:
     """Identity of the environment. What is written is delivered to the ledger at the end."""
+    context = click.get_current_context()
+    group = "" if context.parent is None else f"{context.parent.info_name} "
+    require_folder(f"{group}{context.info_name}", "its database says who may call the service")
     client_of(call).start()
     settings = load_settings(project_of(call), call.env)
     database = open_state(settings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from lakeguard.cli.options import Call, shared_options
-from lakeguard.cli.session import project_of
+from lakeguard.cli.session import project_of, require_folder
 from lakeguard.cli.terminal.output import answer
 from lakeguard.plane import migrate_embedded
 from lakeguard.services.plain_text import escaped
@@ -21,6 +21,7 @@ def migrate_command(call: Call) -> None:
     connects as the owner, binds the role in database to the rows of one organisation at a time,
     and grants it what the service needs.
     """
+    require_folder("migrate", "it changes the tables of its database")
     migrated = migrate_embedded(project_of(call), env=call.env)
     answer(call, migrated.to_data(), _lines(migrated))
 
