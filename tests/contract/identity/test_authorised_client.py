@@ -32,6 +32,7 @@ from lakeguard_sdk.errors import (
     UnknownTask,
 )
 from lakeguard_sdk.model.definitions import Definitions, FromSql, RuleDefinition
+from lakeguard_sdk.model.given_values import GivenRow
 from lakeguard_sdk.model.plan import Plan, Register
 from lakeguard_sdk.model.profile import ColumnProfile, Profile
 from lakeguard_sdk.model.run import RunResult
@@ -189,6 +190,28 @@ def test_nobody_moves_a_dataset_into_his_own_domain(place: Place) -> None:
         ada.registry.apply(ada.registry.plan(Definitions(datasets=(away,))))
     new = numbers.model_copy(update={"dataset": DatasetName("bronze.new")})
     assert ada.registry.apply(ada.registry.plan(Definitions(datasets=(new,)))).steps == 1
+
+
+def test_rows_that_come_with_a_plan_are_about_datasets_too(place: Place) -> None:
+    ada = place.as_user("engineer domain:test")
+    changed = definitions("pii").datasets[0]
+    plan = ada.registry.plan(Definitions(datasets=(changed,)))
+
+    def row(name: str, kind: str = "dataset") -> GivenRow:
+        return GivenRow((kind, name), "dataset_registry", (), {"owner": "TESTS"})
+
+    for name in (PEOPLE, "bronze.nowhere"):
+        with pytest.raises(NotRegistered, match=name):
+            ada.registry.apply(plan, given=[row(name)])
+        with pytest.raises(NotRegistered, match=name):
+            ada.registry.apply(plan.model_copy(update={"steps": ()}), given=[row(name)])
+    with pytest.raises(NotPermitted):
+        ada.registry.apply(plan, given=[row("numbers", "source")])
+    assert ada.registry.apply(plan, given=[row(NUMBERS)]).steps == 1
+    assert [key for key in place.whole.registry.given_values() if key[1] == PEOPLE] == []
+    plan = place.whole.registry.plan(Definitions())
+    with pytest.raises(NotRegistered, match="source nowhere"):
+        place.whole.registry.apply(plan, given=[row("nowhere", "source")])
 
 
 def test_what_a_source_was_is_the_organisations_to_see(place: Place) -> None:

@@ -33,6 +33,7 @@ from lakeguard_sdk.errors import (
     UnknownVersion,
     UnknownWaiver,
 )
+from lakeguard_sdk.model.given_values import GivenRow
 
 Hidden = Callable[[DatasetName], Collection[str]]
 """Columns of a dataset that are personal."""
@@ -119,7 +120,7 @@ class Guard:
             case About.ORGANISATION | About.ANYWHERE:
                 return (ORGANISATION,)
             case About.PLAN:
-                return self._of_plan(first)
+                return self._of_plan(first, given.fields.get("given", ()))
             case About.DEFINITIONS:
                 return self._of_definitions(first.datasets)
             case About.DEFINITION | About.ADDRESS:
@@ -142,9 +143,10 @@ class Guard:
         }
         return (_found(by_id[call.about](str(first))),)
 
-    def _of_plan(self, plan: Any) -> tuple[Subject, ...]:
+    def _of_plan(self, plan: Any, rows: Sequence[GivenRow]) -> tuple[Subject, ...]:
         """A dataset as it is registered, and as the plan defines it: none is moved out of, or
-        into, a domain where the principal may not define."""
+        into, a domain where the principal may not define. Rows that come with the plan are about
+        datasets that it need not name."""
         found: list[Subject] = []
         for step in plan.steps:
             definition, key = step.definition, getattr(step, "key", "")
@@ -155,6 +157,12 @@ class Guard:
             found += [] if before is None else [before]
             dataset_id = before.dataset_id if before else ""
             found.append(Subject(definition.dataset, definition.domain, dataset_id, planned=True))
+        planned = {str(subject.dataset) for subject in found}
+        for kind, name in dict.fromkeys(row.definition for row in rows):
+            if kind != "dataset":
+                found.append(ORGANISATION)
+            elif name not in planned:
+                found.append(_found(self.subjects.of_dataset(name), name))
         return tuple(dict.fromkeys(found)) or (ORGANISATION,)
 
     def _of_definitions(self, datasets: Sequence[Any]) -> tuple[Subject, ...]:
@@ -359,7 +367,7 @@ def _access(method: str, call: PortCall, subjects: Sequence[Subject]) -> Access:
     return Access(method, call.action.value, names)
 
 
-def _found(subject: Subject | None) -> Subject:
+def _found(subject: Subject | None, name: str | None = None) -> Subject:
     if subject is None:
-        raise _Hidden()
+        raise _Hidden(name)
     return subject

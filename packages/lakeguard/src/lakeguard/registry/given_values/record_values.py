@@ -19,6 +19,7 @@ from lakeguard.registry.snapshot import RegistryState
 from lakeguard.state import outbox
 from lakeguard.state.schema import given_values
 from lakeguard.state.transaction import Transaction
+from lakeguard_sdk.errors import NotRegistered
 from lakeguard_sdk.model.given_values import GivenRow, GivenValue, GivenValues
 from lakeguard_sdk.security.secret_values import holds_secret
 
@@ -56,7 +57,7 @@ def record_given(tx: Transaction, rows: Sequence[GivenRow], at: datetime) -> Non
     changed: list[dict[str, Any]] = []
     for key, found in given.items():
         if (entry := state.entries.get(key)) is None:
-            raise ValueError(f"no {key[0]} {key[1]} is registered")
+            raise NotRegistered(dataset=key[1] if key[0] == "dataset" else f"{key[0]} {key[1]}")
         before = stored.get((entry.kind, entry.key), _Stored(0, ()))
         values = _revised(before.values, found, written[key])
         if values != before.values:
