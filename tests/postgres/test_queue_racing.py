@@ -22,7 +22,7 @@ from lakeguard.state.database import Database, transact
 from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import task_attempts, task_results, tasks
 from lakeguard_sdk.core.enums import TaskKind, TaskState
-from lakeguard_sdk.errors import StateUnavailable
+from lakeguard_sdk.errors import StateCommitUnknown, StateUnavailable
 from tests.support.databases.databases import Server
 from tests.support.projects.planes import ELSEWHERE
 from tests.support.projects.queues import (
@@ -202,11 +202,13 @@ def test_what_may_have_been_committed_is_not_done_again(state: Database, server:
 
     event.listen(state.engine, "commit", end_session)
     try:
-        with pytest.raises(StateUnavailable):
+        with pytest.raises(StateCommitUnknown):
             state.transact(work)
+        with pytest.raises(StateCommitUnknown), state.write() as connection:
+            work(connection)
     finally:
         event.remove(state.engine, "commit", end_session)
-    assert len(calls) == 1
+    assert len(calls) == 2
 
 
 def test_a_session_that_is_ended_before_its_commit_is_made_anew(

@@ -34,7 +34,8 @@ operation, and every model has the fields that it has in Python. The exact types
   refused (409, `LG-1702`).
 - **safe** changes nothing; **idempotent** may be sent again; **keyed** may be sent again with the
   same `Idempotency-Key` header, and gets the first answer for 24 hours (another request with that
-  key: 422, `LG-1703`; no answer yet: 409, `LG-3403`); **once** is not repeated.
+  key: 422, `LG-1703`; no answer yet: 409, `LG-3403`); **once** is not repeated. 503 and `LG-6014`
+  say that nobody knows whether the call was carried out: see before you repeat a keyed one.
 - **long** is answered with 202 and an operation: `GET
   /api/v1/operations/{operation_id}?after=LINES&wait=SECONDS` shows it as `running` with its lines
   of progress, `done` with its `result`, or `failed` with its `problem`. One that a restart of the

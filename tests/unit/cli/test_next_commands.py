@@ -46,6 +46,7 @@ OTHERWISE = {
     "SharedCatalogue": "tx.read(",
     "UnsupportedSpark": "SparkSession.builder",
     "SparkTooOld": "pip install",
+    "StateCommitUnknown": "repeat the command",
     "StateFull": "repeat the command",
     "StateLocked": "repeat the command",
     "StateMismatch": "upgrade lakeguard",

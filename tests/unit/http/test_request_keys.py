@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from lakeguard.services.request_keys import LIFETIME, RequestKeys, StoredAnswer
 from lakeguard.state.organisation import OrganisationState
-from lakeguard_sdk.errors import KeyInUse, KeyReused
+from lakeguard_sdk.errors import KeyInUse, KeyReused, StateCommitUnknown
+from lakeguard_sdk.ports import Operations
 from tests.support.databases.databases import fresh_database
 from tests.support.fakes.asked_app import AskedApp
 from tests.support.projects.planes import Clock
@@ -32,6 +35,37 @@ def test_the_first_answer_is_given_again(app: AskedApp) -> None:
     assert tasks(app) == before + 1
     refused = [app.post("/datasets/silver.nowhere/tasks", {"triggered_by": "x"}, **key)]
     assert [reply.status_code for reply in refused] == [422], "the key stands for another request"
+
+
+@dataclass(frozen=True)
+class LostCommits:
+    """Operations whose commits lose their answer."""
+
+    operations: Operations
+    made: list[str] = field(default_factory=list)
+
+    def submit(self, *args: Any, **fields: Any) -> str:
+        self.made.append(self.operations.submit(*args, **fields))
+        raise StateCommitUnknown(place="there", reason="server closed the connection")
+
+
+@pytest.mark.parametrize("key", [{}, {"Idempotency_Key": "lost"}])
+def test_a_request_whose_commit_was_lost_is_not_repeated(
+    app: AskedApp, key: dict[str, str]
+) -> None:
+    """Nobody asks for it again: neither a client that waits as it is told, nor the same key."""
+    service, client = app.service, app.service.client
+    lost = LostCommits(client.operations)
+    losing = replace(client, operations=cast(Operations, lost))
+    losing_app = AskedApp(replace(service, client_for=lambda _: losing))
+    first = losing_app.post(TASKS, {"triggered_by": "x"}, **key)
+    assert (first.status_code, first.json()["code"]) == (503, "LG-6014")
+    assert (first.json()["retryable"], "retry-after" in first.headers) == (False, False)
+    assert "there" not in first.text
+    if key:
+        again = losing_app.post(TASKS, {"triggered_by": "x"}, **key)
+        assert (again.content, again.headers["idempotency-replayed"]) == (first.content, "true")
+    assert len(lost.made) == 1
 
 
 def test_a_key_stands_for_one_request(app: AskedApp) -> None:

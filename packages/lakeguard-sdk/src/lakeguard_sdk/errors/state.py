@@ -39,6 +39,14 @@ class StateUnavailable(StateError):
     next_command = "repeat the command"
 
 
+class StateCommitUnknown(StateUnavailable):
+    """The connection was lost during a commit: nobody knows whether the call was carried out."""
+
+    code = "LG-6014"
+    what = "{place} was lost during a commit: {reason}"
+    next_command = "see whether it was carried out before you repeat the command"
+
+
 class StateRefused(StateError):
     """The state tables cannot be created: a privilege is missing, or a name is taken."""
 

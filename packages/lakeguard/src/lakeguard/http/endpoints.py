@@ -18,14 +18,14 @@ from lakeguard.http.authenticate import require_permission
 from lakeguard.http.long_operations import FIRST_WAIT, LongOperations, Progress
 from lakeguard.http.page_tokens import page_of
 from lakeguard.http.request_values import read_call, read_page, read_query
-from lakeguard.http.responses import JSON, Answer, Declined, answer_to
+from lakeguard.http.responses import JSON, Answer, Declined, answer_to, answer_without_retry
 from lakeguard.http.service import Service
 from lakeguard.services.request_keys import StoredAnswer
 from lakeguard_sdk.api.operation import Effect, Operation
 from lakeguard_sdk.api.operations import operations_by_name
 from lakeguard_sdk.api.port_types import Types, callback_types, types_of
 from lakeguard_sdk.core.canonical_json import content_hash, hash_bytes
-from lakeguard_sdk.errors import DefinitionsChanged, LakeGuardError
+from lakeguard_sdk.errors import DefinitionsChanged, LakeGuardError, StateCommitUnknown
 from lakeguard_sdk.model.history import NOT_MEASURED, Remeasured, RemeasurePlan, not_measured
 
 IDEMPOTENCY_KEY = "idempotency-key"
@@ -82,10 +82,15 @@ def endpoint(
 
 
 def _answered(service: Service, call: Call) -> Answer:
-    key = call.headers.get(IDEMPOTENCY_KEY)
-    if key is None or call.operation.effect is not Effect.KEYED:
+    if call.operation.effect is not Effect.KEYED:
         return _result(service, call)
-    return _answered_once(service, call, key, partial(_result, service, call))
+    key = call.headers.get(IDEMPOTENCY_KEY)
+    try:
+        if key is None:
+            return _result(service, call)
+        return _answered_once(service, call, key, partial(_result, service, call))
+    except StateCommitUnknown as error:
+        return answer_without_retry(error)
 
 
 def _answered_once(
@@ -107,6 +112,10 @@ def _answered_once(
     try:
         answer = answered()
         kept = StoredAnswer(int(answer.status), answer.body.decode(), answer.content_type)
+    except StateCommitUnknown as error:
+        answer = answer_without_retry(error)
+        kept = StoredAnswer(int(answer.status), answer.body.decode(), answer.content_type)
+        raise
     except (LakeGuardError, Declined) as error:
         answer = answer_to(error)
         if answer.status < HTTPStatus.INTERNAL_SERVER_ERROR and not _may_succeed(error):

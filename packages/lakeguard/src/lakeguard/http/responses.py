@@ -39,6 +39,7 @@ from lakeguard_sdk.errors import (
     ServiceBusy,
     SettingsError,
     SourceUnavailable,
+    StateCommitUnknown,
     StateError,
     StateFull,
     StateLoginRefused,
@@ -157,6 +158,14 @@ def _refusal(error: LakeGuardError) -> Answer:
     return Answer(status, canonical_json(document).encode(), PROBLEM, headers)
 
 
+def answer_without_retry(error: LakeGuardError) -> Answer:
+    """The response that nobody repeats by itself."""
+    found = _refusal(error)
+    headers = {name: value for name, value in found.headers.items() if name != "Retry-After"}
+    document = {**problem_of(error), "retryable": False}
+    return Answer(found.status, canonical_json(document).encode(), PROBLEM, headers)
+
+
 def problem_of(error: Exception) -> dict[str, Any]:
     """The problem document of an error, as JSON data."""
     if not isinstance(error, LakeGuardError):
@@ -165,7 +174,8 @@ def problem_of(error: Exception) -> dict[str, Any]:
     detail, step = str(error), error.next_step
     fields = fields_of(error)
     if isinstance(error, StateError):
-        detail = "the State is unavailable" if error.retryable else _first_sentence(error)
+        passing = error.retryable and not isinstance(error, StateCommitUnknown)
+        detail = "the State is unavailable" if passing else _first_sentence(error)
     if isinstance(error, SettingsError):  # its message is for the operator
         detail, step, fields = "the service is not configured for this", "retry later", {}
     document: dict[str, Any] = {

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, ExceptionContext, create_engine, event
-from sqlalchemy.exc import InvalidatePoolError
+from sqlalchemy.exc import DBAPIError, InvalidatePoolError
 from sqlalchemy.pool import Pool, QueuePool
 
 from lakeguard.state.locks import SCHEMA
@@ -75,11 +75,23 @@ def connect_as(engine: Engine, org_id: str) -> Connection:
         _checkouts.org_id = before
 
 
+class CommitUnknown(Exception):
+    """The connection was lost while it committed."""
+
+
 @contextmanager
 def begin_as(engine: Engine, org_id: str) -> Iterator[Connection]:
-    """A transaction on such a connection."""
-    with connect_as(engine, org_id) as connection, connection.begin():
-        yield connection
+    """A transaction on such a connection; ``CommitUnknown`` if it may have been committed, though
+    it failed."""
+    committing = False
+    try:
+        with connect_as(engine, org_id) as connection, connection.begin():
+            yield connection
+            committing = True
+    except DBAPIError as error:
+        if committing and error.connection_invalidated:
+            raise CommitUnknown(error.orig) from error
+        raise
 
 
 def _set_organisation(driver: Any, info: dict[str, Any], org_id: str) -> None:

@@ -28,6 +28,7 @@ from lakeguard.state.clock import ServerClock, machine_clock
 from lakeguard.state.connections import (
     READING,
     AutocommitConnections,
+    CommitUnknown,
     begin_as,
     connect_as,
     no_ping_if_just_used,
@@ -40,6 +41,7 @@ from lakeguard.state.locks import sole_by_file, sole_by_session
 from lakeguard.state.schema_revision import SCHEMA_HEAD
 from lakeguard_sdk.backoff import Backoff
 from lakeguard_sdk.errors import (
+    StateCommitUnknown,
     StateDamaged,
     StateMismatch,
     StateMissing,
@@ -99,7 +101,8 @@ class Database:
 
         SQLite has one writer at a time. On PostgreSQL writers run concurrently (READ COMMITTED):
         constraints, row locks and ``locks.hold`` prevent duplicates. The victim of a deadlock or
-        lock timeout gets StateUnavailable and may retry.
+        lock timeout gets StateUnavailable and may retry; StateCommitUnknown says that nobody
+        knows whether it was committed.
         """
         with self._reachable(), begin_as(self.engine, org_id) as connection:
             yield connection
@@ -109,7 +112,7 @@ class Database:
         """The result of ``work`` in a write transaction, retried if the database rolled it back
         (deadlock, serialisation failure, session lost before the commit).
 
-        A transaction that may have committed is not retried: ``StateUnavailable`` is raised.
+        A transaction that may have committed is not retried: ``StateCommitUnknown`` is raised.
         """
         with self._reachable(), no_ping_if_just_used():
             answer = transact(self.engine, work, org_id=org_id)
@@ -166,6 +169,8 @@ class Database:
     def _reachable(self) -> Iterator[None]:
         try:
             yield
+        except CommitUnknown as error:
+            raise StateCommitUnknown(place=self.place, reason=_first_line(error)) from error
         except PoolTimeout as error:
             raise StateUnavailable(place=self.place, reason=_first_line(error)) from error
         except DBAPIError as error:
@@ -264,16 +269,12 @@ class _Again(Exception):
 
 
 def _once(engine: Engine, work: Callable[[Connection], T], org_id: str) -> T:
-    committing = False
     try:
         with begin_as(engine, org_id) as connection:
-            answer = work(connection)
-            committing = True
-        return answer
+            return work(connection)
     except DBAPIError as error:
         thrown_away = getattr(error.orig, "sqlstate", None) in _THROWN_AWAY
-        lost_before = error.connection_invalidated and not committing
-        if thrown_away or lost_before:
+        if thrown_away or error.connection_invalidated:
             raise _Again from error
         raise
 
