@@ -58,6 +58,15 @@ def test_both_databases_find_the_same(
     assert found[0] == found[1] == set(plainly(entries, asked))
 
 
+def test_a_search_has_no_end_of_its_own(databases: list[Database]) -> None:
+    """Else a list that is read in pages ends early."""
+    org_id, entries = new_uuid(), described(["found"] * 1_050)
+    for database in databases:
+        with OrganisationState.of(database, org_id).write() as tx:
+            write_search_entries(tx, entries)
+            assert len(search_datasets(tx, "found", SearchFilter(), 2_000)) == len(entries)
+
+
 def plainly(entries: dict[str, DatasetDefinition], asked: str) -> Iterator[str]:
     words = words_of(asked)
     if not words and asked.strip():

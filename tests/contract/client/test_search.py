@@ -105,6 +105,44 @@ def test_a_search_is_narrowed(
     assert names(client.reader.search(**wanted)) == expected  # type: ignore[arg-type]
 
 
+HANDED = dataset("bronze.handover", owner="Übergabe", domain="Straße", description="İstanbul, ΑΐΔ")
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("ÜBERGABE", {}),
+        ("u\u0308bergabe", {}),
+        ("strasse", {}),
+        ("STRASSE", {"owner": "ÜBERGABE", "domain": "strasse"}),
+        ("", {"owner": "u\u0308bergabe"}),
+        ("αΐδ", {}),
+        ("İSTANBUL", {}),
+    ],
+)
+def test_letters_beyond_ascii_have_no_case_either(
+    text: str, wanted: dict[str, str], client: Client
+) -> None:
+    client.registry.apply(client.registry.plan(Definitions(datasets=(HANDED,))))
+    assert names(client.reader.search(text, **wanted)) == ["handover"]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["%", "_", "ops\ndomain:fleet", pytest.param("x" * 60_000, id="long"), "ops%"],
+)
+def test_a_filter_is_a_whole_value(value: str, client: Client) -> None:
+    for name in ("owner", "domain", "tag", "column"):
+        assert names(client.reader.search(**{name: value})) == []  # type: ignore[arg-type]
+
+
+def test_a_column_that_was_asked_for_is_shown_as_it_is_written(client: Client) -> None:
+    (found,) = client.reader.search(column="FLIGHTS_FLOWN")
+    assert [(match.field, match.value) for match in found.matched] == [
+        (MatchedField.COLUMN, "flights_flown")
+    ]
+
+
 def test_what_matched_is_shown(client: Client) -> None:
     (found,) = client.reader.search("flights fleet", column="tail")
     assert [(match.field, match.value) for match in found.matched] == [

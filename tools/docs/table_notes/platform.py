@@ -199,7 +199,8 @@ PLATFORM_NOTES: dict[str, TableNote] = {
     ),
     "dataset_search": TableNote(
         Family.OURS,
-        "What `lakeguard search` finds datasets by; full-text indexes are built over `words`.",
+        "What `lakeguard search` finds datasets by; full-text indexes are built over `words`, and"
+        " `filters` has what is searched as a whole, folded.",
         (
             Invariant(
                 "A dataset has one entry, written in the transaction that defines it.",

@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from lakeguard.state.bulk_writes import in_pieces, insert_into
 from lakeguard.state.schema import dataset_registry, dataset_search
-from lakeguard.state.search_index import joined_words
+from lakeguard.state.search_index import filter_line, joined_words
 from lakeguard.state.tables.metadata import MUTABLE_COLUMNS
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.model.definitions import DatasetDefinition
@@ -55,7 +55,14 @@ def entry_of(org_id: str, dataset_id: str, definition: DatasetDefinition) -> dic
         "columns": _listed(names),
         "name_words": joined_words([name]),
         "words": joined_words([name, *others]),
+        "filters": _filters(definition.owner, definition.domain, tags, names),
     }
+
+
+def _filters(owner: str, domain: str, tags: Iterable[str], columns: Iterable[str]) -> str:
+    """As ``filter_line`` writes them."""
+    given = {"owner": (owner,), "domain": (domain,), "tag": tags, "column": columns}
+    return "".join(filter_line(kind, value) for kind in given for value in given[kind])
 
 
 def _listed(names: Iterable[str]) -> str:

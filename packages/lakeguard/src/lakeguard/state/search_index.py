@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import ColumnElement, cast, column, literal, literal_column, select, table
+from sqlalchemy import ColumnElement, cast, column, func, literal, literal_column, select, table
 from sqlalchemy import text as sql_text
 
 from lakeguard.state.tables.search import dataset_search
@@ -21,10 +21,21 @@ _LONGEST = 100
 """Characters of a word: PostgreSQL has a limit, and nobody types more."""
 
 
+def folded(text: str) -> str:
+    """Equal for texts that differ in case, spaces or the way their letters are composed. Neither
+    database folds letters beyond ASCII alike."""
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    return " ".join(unicodedata.normalize("NFKC", plain).replace("\0", " ").split())
+
+
 def words_of(text: str) -> list[str]:
     """Letters and digits in any case; what stands between them separates words."""
-    plain = unicodedata.normalize("NFKC", text).casefold()
-    return [word[:_LONGEST] for word in _WORD.findall(plain)]
+    return [word[:_LONGEST] for word in _WORD.findall(folded(text))]
+
+
+def filter_line(kind: str, value: str) -> str:
+    """A value that is searched as a whole, between line ends, which no folded text has."""
+    return f"\n{kind}:{folded(value)}\n"
 
 
 def joined_words(texts: Iterable[str]) -> str:
@@ -53,6 +64,17 @@ def index_statements(dialect: str) -> Sequence[str]:
         trigger.format("UPDATE", f"{old} {new}"),
         trigger.format("DELETE", old),
     )
+
+
+def contains(dialect: str, column: ColumnElement[str], part: str) -> ColumnElement[bool]:
+    """Whether the text has this part, letter for letter and of any length."""
+    place = func.strpos if dialect == "postgresql" else func.instr
+    return place(column, part) > 0
+
+
+def by_code(dialect: str, column: ColumnElement[str]) -> ColumnElement[str]:
+    """For an order that is not that of the database's language."""
+    return column.collate("C") if dialect == "postgresql" else column
 
 
 def has_words(dialect: str, words: Sequence[str]) -> ColumnElement[bool]:

@@ -6,16 +6,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, and_, case, func, select
+from sqlalchemy import ColumnElement, Row, and_, case, select
 
 from lakeguard.state.schema import dataset_search
-from lakeguard.state.search_index import has_words, words_of
+from lakeguard.state.search_index import (
+    by_code,
+    contains,
+    filter_line,
+    folded,
+    has_words,
+    words_of,
+)
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import Layer
 from lakeguard_sdk.model.read_models import FoundDataset, Match, MatchedField
 
 MOST_WORDS = 20
-MOST_FOUND = 1_000
 _entry = dataset_search.c
 
 
@@ -38,23 +44,22 @@ def search_datasets(
     words = list(dict.fromkeys(words_of(text)))[:MOST_WORDS]
     if not words and text.strip():
         return []  # signs only, which are part of no word
-    query = select(dataset_search).where(_entry.org_id == tx.org_id, *_conditions(wanted))
+    database = tx.dialect.name
+    query = select(dataset_search).where(_entry.org_id == tx.org_id)
+    query = query.where(*_conditions(database, wanted))
     if words:
-        query = query.where(has_words(tx.dialect.name, words))
-    ranked = query.order_by(*_ranking(text, words), _entry.dataset_name)
-    rows = tx.execute(ranked.limit(max(0, min(limit, MOST_FOUND))))
+        query = query.where(has_words(database, words))
+    ranked = query.order_by(*_ranking(text, words), by_code(database, _entry.dataset_name))
+    rows = tx.execute(ranked.limit(max(0, limit)))
     return [_found(row, words, wanted) for row in rows]
 
 
-def _conditions(wanted: SearchFilter) -> Iterator[ColumnElement[bool]]:
-    for column, value in ((_entry.owner, wanted.owner), (_entry.domain, wanted.domain)):
-        if value:
-            yield func.lower(column) == value.lower()
+def _conditions(database: str, wanted: SearchFilter) -> Iterator[ColumnElement[bool]]:
+    for kind in ("owner", "domain", "tag", "column"):
+        if value := getattr(wanted, kind):
+            yield contains(database, _entry.filters, filter_line(kind, value))
     if wanted.layer is not None:
         yield _entry.layer == wanted.layer.value
-    for column, value in ((_entry.tags, wanted.tag), (_entry["columns"], wanted.column)):
-        if value:
-            yield func.lower(column).contains(f"\n{value.lower()}\n", autoescape=True)
 
 
 def _ranking(text: str, words: Sequence[str]) -> Iterator[ColumnElement[Any]]:
@@ -73,7 +78,7 @@ def _ranking(text: str, words: Sequence[str]) -> Iterator[ColumnElement[Any]]:
 
 def _found(row: Row[Any], words: Sequence[str], wanted: SearchFilter) -> FoundDataset:
     matches = (match for word in words for match in _matches(row, word))
-    filtered = _filtered(wanted)
+    filtered = _filtered(row, wanted)
     return FoundDataset(
         dataset_id=row.dataset_id,
         dataset=row.dataset_name,
@@ -104,8 +109,10 @@ def _values(row: Row[Any]) -> Iterator[tuple[MatchedField, Sequence[str]]]:
     yield MatchedField.DESCRIPTION, (row.description,)
 
 
-def _filtered(wanted: SearchFilter) -> Iterator[Match]:
-    if wanted.tag:
-        yield Match(field=MatchedField.TAG, value=wanted.tag)
-    if wanted.column:
-        yield Match(field=MatchedField.COLUMN, value=wanted.column)
+def _filtered(row: Row[Any], wanted: SearchFilter) -> Iterator[Match]:
+    """As they are written."""
+    asked = {MatchedField.TAG: folded(wanted.tag), MatchedField.COLUMN: folded(wanted.column)}
+    for field, values in _values(row):
+        for value in values:
+            if value and asked.get(field) == folded(value):
+                yield Match(field=field, value=value)

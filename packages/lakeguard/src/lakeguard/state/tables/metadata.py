@@ -46,6 +46,7 @@ MUTABLE_COLUMNS: dict[str, tuple[str, ...]] = {
         "columns",
         "name_words",
         "words",
+        "filters",
     ),
     "request_keys": ("status", "answer", "content_type"),
 }

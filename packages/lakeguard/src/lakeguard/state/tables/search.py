@@ -27,6 +27,7 @@ dataset_search = Table(
     Column("columns", Long, nullable=False),
     Column("name_words", Long, nullable=False),
     Column("words", Long, nullable=False),
+    Column("filters", Long, nullable=False),
     UniqueConstraint("dataset_id", name="uq_dataset_search_dataset"),
     Index("ix_dataset_search_name", "org_id", "dataset_name"),
     sqlite_autoincrement=True,
