@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 from lakeguard.access.principal import Action
@@ -66,6 +67,16 @@ def test_a_token_is_good_for_its_actions(place: Place) -> None:
     runs = place.holder("runs", Action.READ, Action.RUN)
     task = runs.jobs.task(runs.operations.submit(NUMBERS, "somebody else"))
     assert "runs" in task.triggered_by
+
+
+def test_an_event_needs_a_signature_where_calls_need_a_token(place: Place) -> None:
+    """Here is no matter: a proxy on this machine sends on what others send."""
+    event = b'{"specversion": "1.0", "id": "e-1", "source": "x", "type": "dusty"}'
+    reply = httpx.post(
+        f"{place.url}/api/v1/events", content=event, headers={"Content-Type": "application/json"}
+    )
+    assert reply.status_code == 403
+    assert "inbox.secret" in reply.json()["detail"]
 
 
 def test_what_may_not_be_read_is_not_there(place: Place) -> None:

@@ -78,7 +78,8 @@ def _add_metrics(app: FastAPI, service: Service, metrics: ServiceMetrics) -> Non
 def _add_inbox(app: FastAPI, service: Service) -> None:
     if service.inbox_secret is not None:
         service.inbox_secret()  # refuses to start without it
-    inbox = Inbox(service.client, service.place, service.inbox_secret, service.ticket_of)
+    asks_who = not service.authenticate.is_local
+    inbox = Inbox(service.client, service.place, service.inbox_secret, service.ticket_of, asks_who)
 
     async def answer(request: Request) -> Response:
         request.state.operation = PATHS[request.url.path].removeprefix("_")

@@ -63,9 +63,11 @@ class Inbox:
     client: Client
     place: Place
     secret: Callable[[], str] | None
-    """Signing secret of events; None: events are accepted from this machine only."""
+    """Signing secret of events; None: events are accepted from this machine only, or not at all."""
     ticket_of: Callable[[str], RunTicket]
     """The ticket in a task token; refuses with ``BadToken``."""
+    asks_who: bool = False
+    """Whether calls need a token: then events need a signature, wherever they come from."""
     clock: Callable[[], float] = field(default=time.time)
 
     def answer(self, request: Request) -> Answer:
@@ -118,7 +120,7 @@ class Inbox:
 
     def _require_here(self, request: Request) -> None:
         """Without a secret: only from this machine, and not from a page in its browser."""
-        if not self.place.is_loopback:
+        if self.asks_who or not self.place.is_loopback:
             raise Declined(HTTPStatus.FORBIDDEN, "events are accepted once inbox.secret is set")
         if not names_this_machine(request.headers.get("host", "")):
             raise Declined(HTTPStatus.FORBIDDEN, "the Host header is not a local name")

@@ -27,7 +27,8 @@ class Service:
     place: Place
     """Where it listens."""
     inbox_secret: Callable[[], str] | None = None
-    """Signing secret of events; None: events are accepted from this machine only."""
+    """Signing secret of events; None: events are accepted from this machine only, and not where
+    calls need a token."""
     has_api: bool = True
     """Without it, tasks report and events arrive, and nothing else is answered."""
     figures: Callable[[], ServiceFigures] | None = None
