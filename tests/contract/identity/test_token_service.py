@@ -37,11 +37,12 @@ class Place:
         settings = load_settings(self.folder)
         return manage_identity(settings, open_state(settings))
 
+    def token(self, name: str, *actions: Action, on: str = "") -> str:
+        return self.identity.create_token(name, actions, (on,) if on else ()).text
+
     def holder(self, name: str, *actions: Action, on: str = "") -> Client:
         """A client with a service token."""
-        namespaces = (on,) if on else ()
-        shown = self.identity.create_token(name, actions, namespaces)
-        return connect(self.url, token=shown.text)
+        return connect(self.url, token=self.token(name, *actions, on=on))
 
 
 @pytest.fixture
@@ -77,6 +78,17 @@ def test_an_event_needs_a_signature_where_calls_need_a_token(place: Place) -> No
     )
     assert reply.status_code == 403
     assert "inbox.secret" in reply.json()["detail"]
+
+
+def test_figures_name_datasets_and_are_for_those_who_read_all(place: Place) -> None:
+    def status(token: str) -> int:
+        headers = {"Authorization": f"Bearer {token}"}
+        return httpx.get(f"{place.url}/metrics", headers=headers).status_code
+
+    assert status("lgs1_nothing") == 401
+    assert status(place.token("gold", Action.READ, on="gold")) == 403
+    assert status(place.token("worker", Action.WORK)) == 403
+    assert status(place.token("prometheus", Action.READ)) == 200
 
 
 def test_what_may_not_be_read_is_not_there(place: Place) -> None:

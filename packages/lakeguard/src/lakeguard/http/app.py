@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from lakeguard.http.authenticate import require_all_figures
 from lakeguard.http.endpoints import endpoint, principal_of
 from lakeguard.http.inbox import PATHS, Inbox
 from lakeguard.http.inbox import Request as Received
@@ -69,7 +70,7 @@ def create_app(
 def _add_metrics(app: FastAPI, service: Service, metrics: ServiceMetrics) -> None:
     async def measured(request: Request) -> Response:
         request.state.operation = "metrics"
-        await principal_of(service, request)
+        require_all_figures(await principal_of(service, request))
         return Response(await run_in_threadpool(metrics.text), media_type=CONTENT_TYPE)
 
     app.router.routes.append(Route("/metrics", measured, methods=["GET"]))

@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from lakeguard.access.authorise import may
 from lakeguard.access.permission import may_run_call
-from lakeguard.access.principal import Principal, PrincipalKind, TaskGrants
+from lakeguard.access.principal import Action, Principal, PrincipalKind, TaskGrants
 from lakeguard_sdk.api.operation import Operation
 from lakeguard_sdk.errors import NotAuthenticated, NotPermitted
 from lakeguard_sdk.model.run import RunTicket
@@ -80,6 +81,15 @@ def local_person() -> str:
         return getpass.getuser()
     except (OSError, KeyError):
         return "unknown"
+
+
+def require_all_figures(principal: Principal) -> None:
+    """Figures name every dataset."""
+    if principal.kind is PrincipalKind.LOCAL:
+        return
+    verdict = may(principal, Action.READ)
+    if not verdict.allowed:
+        raise NotPermitted(holder=principal.label, method=f"metrics: {verdict.reason}")
 
 
 def require_permission(principal: Principal, operation: Operation) -> None:
