@@ -261,6 +261,19 @@ def test_who_did_what_is_listed_newest_first(lake: ProvenLake) -> None:
     assert {row.action for row in blocked} <= {"run"}
 
 
+def test_a_shorter_list_is_the_beginning_of_a_longer_one(lake: ProvenLake) -> None:
+    """Also among rows of one moment: pages would lose some of them otherwise."""
+    as_dba(
+        lake,
+        "UPDATE dataset_pointers SET moved_at = '2030-01-01T00:00:00.000000Z',"
+        " kind = CASE ordinal WHEN 1 THEN 'rollback' ELSE kind END",
+    )
+    rows = lake.client.audit.rows(dataset=NUMBERS)
+    assert len({row.action for row in rows if row.subject.startswith("v")}) > 1
+    for limit in (1, 2, 3):
+        assert lake.client.audit.rows(dataset=NUMBERS, limit=limit) == rows[:limit]
+
+
 def test_a_list_is_narrowed(lake: ProvenLake) -> None:
     rows = lake.client.audit.rows()
     of_dataset = lake.client.audit.rows(dataset=NUMBERS)

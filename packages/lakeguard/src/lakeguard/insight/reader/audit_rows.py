@@ -65,8 +65,13 @@ def audit_rows(tx: Transaction, wanted: AuditFilter) -> list[AuditRow]:
     selected = [_rows(tx.org_id, facts, wanted, dataset_id) for facts in _all_facts()]
     every = union_all(*(part.subquery().select() for part in selected if part is not None))
     found = every.subquery("audit")
-    newest = select(found).order_by(found.c["at"].desc(), found.c.action, found.c.subject)
-    return [_row(row) for row in tx.execute(newest.limit(wanted.limit))]
+    newest = select(found).order_by(*_newest_first(found.c)).limit(wanted.limit)
+    return [_row(row) for row in tx.execute(newest)]
+
+
+def _newest_first(columns: Any) -> Sequence[ColumnElement[Any]]:
+    """The same for a part and for the whole: the first rows are always the same ones."""
+    return (columns["at"].desc(), columns.action, columns.subject, columns.tie)
 
 
 def _row(row: Any) -> AuditRow:
@@ -104,6 +109,7 @@ def _rows(
         cast(dataset, String).label("dataset"),
         cast(facts.subject, String).label("subject"),
         cast(facts.reason, String).label("reason"),
+        cast(table.get("dataset_id", dataset), String).label("tie"),
     ).select_from(query_from)
     query = query.where(table.org_id == org_id)
     if wanted.since is not None:
@@ -116,7 +122,7 @@ def _rows(
         if "dataset_id" not in table:
             return None
         query = query.where(table.dataset_id == dataset_id)
-    return query.order_by(at.desc()).limit(wanted.limit)
+    return query.order_by(*_newest_first(query.selected_columns)).limit(wanted.limit)
 
 
 def _all_facts() -> Iterator[_Facts]:
