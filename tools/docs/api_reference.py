@@ -21,22 +21,22 @@ What [a service](../how-to/service.md) answers: each method of the ports of `lak
 operation, and every model has the fields that it has in Python. The exact types are in
 [openapi.json](openapi.json), OpenAPI 3.1, which a service also answers at `/api/v1/openapi.json`.
 
-- Bodies and answers are JSON. A body is an object with the parameters as members. Unknown members,
-  values of another type, NaN, duplicate members, NUL and half characters are refused (422), bodies
-  above 16 MiB too (413).
+- Requests and responses are JSON. A body is an object with the parameters as members. Unknown
+  members, values of another type, NaN, duplicate members, NUL and lone surrogates are refused
+  (422), as are bodies above 16 MiB (413).
 - A refusal is `application/problem+json` (RFC 9457) with the `code`, `next` step and `retryable`
-  of the command line, the name of the `error` and its `fields`. 401: nobody is known by the token.
-  403: not permitted. 404: what is named does not exist. 409: the state of things does not allow
-  it. 412: the definitions changed. 413: too large. 422: the request is wrong. 429 and 503: come
-  again after `Retry-After` seconds.
+  of the command line, the name of the `error` and its `fields`. 401: the token is missing or
+  invalid. 403: not permitted. 404: not found. 409: in conflict with the current state. 412: the
+  definitions changed. 413: too large. 422: the request is invalid. 429 and 503: retry after
+  `Retry-After` seconds, if there is that header.
 - Lists are read in pages: `page_size` (at most 1,000) and the `page_token` that the page before
-  gave as `next_page_token`. A list may grow meanwhile; if a place in it is lost, the token is
-  refused (409, `LG-1702`).
-- **safe** changes nothing; **idempotent** may be sent again; **keyed** may be sent again with the
-  same `Idempotency-Key` header, and gets the first answer for 24 hours (another request with that
-  key: 422, `LG-1703`; no answer yet: 409, `LG-3403`); **once** is not repeated. 503 and `LG-6014`
-  say that nobody knows whether the call was carried out: see before you repeat a keyed one.
-- **long** is answered with 202 and an operation: `GET
+  returned as `next_page_token`. A list may grow meanwhile; if the last item of a page is gone, its
+  token is refused (409, `LG-1702`): read the list again.
+- **safe** changes nothing; **idempotent** may be retried; **keyed** may be retried with the same
+  `Idempotency-Key` header, and gets the first response for 24 hours (another request with that
+  key: 422, `LG-1703`; no response yet: 409, `LG-3403`); **once** is never retried. After a 503 with
+  `LG-6014` it is unknown whether the call was carried out: check before you retry a keyed one.
+- **long** returns 202 and an operation: `GET
   /api/v1/operations/{operation_id}?after=LINES&wait=SECONDS` shows it as `running` with its lines
   of progress, `done` with its `result`, or `failed` with its `problem`. One that a restart of the
   service lost is unknown (404, `LG-1701`).

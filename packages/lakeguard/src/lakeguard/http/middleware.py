@@ -35,7 +35,7 @@ MESSAGE_PATHS = frozenset(f"{PREFIX}/{path}" for path in ("tasks/report", "tasks
 PATIENCE_SECONDS = 30.0
 """Time limit for receiving a body."""
 MOST_AT_ONCE = 128
-"""Concurrent requests; further ones are asked to come again."""
+"""Concurrent requests; further ones are refused with 429."""
 MOST_DROPPED = 64 * 1024 * 1024
 """Bytes of a refused body that are read and dropped: many clients listen only after they have sent
 everything."""
