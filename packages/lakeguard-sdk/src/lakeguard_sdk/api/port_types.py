@@ -9,7 +9,7 @@ import sys
 import types
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from functools import cache, cached_property
 from importlib import import_module
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
@@ -19,7 +19,7 @@ from pydantic import create_model as make_model
 
 from lakeguard_sdk.api.operation import Operation
 from lakeguard_sdk.api.operations import OPERATIONS, PORTS
-from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
+from lakeguard_sdk.core.frozen_model import Day, FrozenModel, Instant
 
 MOST_ITEMS = 10_000
 """Of a page, and of a ``limit`` that is no page."""
@@ -120,8 +120,8 @@ def _on_the_wire(kind: Any) -> Any:
     keys are no text is a list of pairs."""
     if kind is int:
         return Annotated[int, Field(ge=-LARGEST_NUMBER - 1, le=LARGEST_NUMBER)]
-    if kind is datetime:
-        return Instant
+    if kind in (datetime, date):
+        return Instant if kind is datetime else Day
     origin, parts = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
         return Union[tuple(_on_the_wire(part) for part in parts)]  # noqa: UP007 - not static

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import re
+from datetime import UTC, date, datetime
 from typing import Annotated, Any, Self
 
-from pydantic import VERSION, AfterValidator, BaseModel, ConfigDict, PlainSerializer
+from pydantic import (
+    VERSION,
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    PlainSerializer,
+    TypeAdapter,
+    ValidationError,
+)
 
 from lakeguard_sdk.core.canonical_json import canonical_data, data_hash, format_instant
 
@@ -53,14 +63,49 @@ def complete(*models: type[FrozenModel]) -> None:
             model.model_rebuild()
 
 
+_DATE = re.compile(r"[0-9]{4}-", re.ASCII)
+_MOMENT: TypeAdapter[datetime] = TypeAdapter(datetime)
+
+
+def _read_moment(value: Any) -> Any:
+    """A number is no time, nor is its text: nobody says whether it counts seconds or
+    milliseconds."""
+    if isinstance(value, datetime):
+        return value
+    if not (isinstance(value, str) and _DATE.match(value)):
+        raise ValueError(_MOMENT_FORM)
+    try:  # here, because a strict datetime takes no text from a validator
+        return _MOMENT.validate_python(value)
+    except ValidationError:
+        raise ValueError(_MOMENT_FORM) from None
+
+
+_MOMENT_FORM = "write a time as YYYY-MM-DDTHH:MM:SSZ"
+
+
+def _read_day(value: Any) -> Any:
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return value
+    try:
+        return date.fromisoformat(value if _DATE.match(value) else "")
+    except (TypeError, ValueError):
+        raise ValueError("write a day as YYYY-MM-DD") from None
+
+
 def _utc(value: datetime) -> datetime:
     if value.tzinfo is None:
         raise ValueError("a time needs a time zone")
-    return value.astimezone(UTC)
+    try:
+        return value.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("a time in UTC is between the years 1 and 9999") from None
 
 
 Instant = Annotated[
     datetime,
+    BeforeValidator(_read_moment, json_schema_input_type=datetime),
     AfterValidator(_utc),
     PlainSerializer(format_instant, return_type=str, when_used="json"),
 ]
+
+Day = Annotated[date, BeforeValidator(_read_day, json_schema_input_type=date)]
