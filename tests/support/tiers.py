@@ -70,6 +70,7 @@ AS_SERVICE = frozenset(
         "contract/client/test_client.py",
         "contract/client/test_organisations.py",
         "contract/client/test_search.py",
+        "contract/http/test_routes_of_others.py",
         "contract/insight/test_backtest.py",
         "contract/insight/test_trends.py",
         "contract/ledger/test_history.py",

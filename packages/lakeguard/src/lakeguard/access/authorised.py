@@ -79,16 +79,26 @@ class Guard:
     def _require(
         self, principal: Principal, method: str, call: PortCall, subjects: Sequence[Subject]
     ) -> None:
+        self._require_planned(principal, method, call, subjects)
         for subject in subjects:
             verdict = may(principal, Action.READ, subject)
             if _hides(call, subject) and not verdict.allowed:
                 record_access(
                     self.state, principal, _access(method, call, [subject]), verdict.reason
                 )
-                raise _Hidden(subject.dataset)
+                raise _Hidden(_named(call, subject, subjects))
         for subject in subjects:
             verdict = may(principal, call.action, subject)
             if not verdict.allowed:
+                self._refuse(principal, method, call, [subject], verdict.reason)
+
+    def _require_planned(
+        self, principal: Principal, method: str, call: PortCall, subjects: Sequence[Subject]
+    ) -> None:
+        """Where nobody may define, a plan tells nothing of what exists."""
+        for subject in subjects:
+            verdict = may(principal, call.action, subject)
+            if subject.planned and not verdict.allowed:
                 self._refuse(principal, method, call, [subject], verdict.reason)
 
     def _require_inputs(
@@ -129,6 +139,8 @@ class Guard:
                 return (_found(look_up.of_dataset(first.dataset)),)
             case About.TICKET:
                 return (_found(look_up.of_task(first.task_id)),)
+            case About.TASKS_OF_JOB:
+                return (_found(look_up.of_job(str(given.fields["job"]))),)
             case About.RUNS:
                 return tuple(_found(look_up.of_run(str(each))) for each in given.values[:2])
         by_id: dict[About, Callable[[str], Subject | None]] = {
@@ -245,7 +257,7 @@ class Authorised:
         try:
             checked = self.guard.check(full, call, given)
         except _Hidden as hidden:
-            raise _missing(call, given.first, hidden.dataset) from None
+            raise _missing(call, given, hidden.dataset) from None
         given = _attributed(checked.principal, _pinned(full, checked.principal, given))
         ask = partial(_without_hint, checked, getattr(self.port, method))
         if call.personal:
@@ -331,17 +343,30 @@ def _is_anywhere(call: PortCall, given: Given) -> bool:
     """Whether the call names nothing: a list without a dataset, a plan without steps."""
     if call.about is About.PLAN:
         return not given.first.steps and not given.fields.get("given")
+    if call.about is About.TASKS_OF_JOB:
+        return not given.fields.get("job")
     return call.about is About.ANYWHERE or (call.about is About.DATASET and given.first is None)
 
 
 def _hides(call: PortCall, subject: Subject) -> bool:
     """Whether the call names something that exists, which is not told to everyone."""
-    named = (About.TASK, About.TICKET, About.JOB)
+    named = (About.TASK, About.TICKET, About.JOB, About.TASKS_OF_JOB)
     return (bool(subject.dataset_id) and not subject.planned) or call.about in named
 
 
-def _missing(call: PortCall, first: Any, dataset: str | None) -> LakeGuardError:
-    """As the port itself says that there is no such thing."""
+def _named(call: PortCall, subject: Subject, subjects: Sequence[Subject]) -> str | None:
+    """A plan names what it revises by id: its present name is told to nobody who did not write
+    it."""
+    if call.about is not About.PLAN:
+        return subject.dataset
+    planned = {each.dataset for each in subjects if each.planned}
+    return subject.dataset if subject.dataset in planned else "a dataset of the plan"
+
+
+def _missing(call: PortCall, given: Given, dataset: str | None) -> LakeGuardError:
+    """As the port itself says that there is no such thing. No dataset is named that the call does
+    not name."""
+    first = given.first
     match call.about:
         case About.RUN | About.RUNS:
             return UnknownRun(run=str(first))
@@ -355,9 +380,11 @@ def _missing(call: PortCall, first: Any, dataset: str | None) -> LakeGuardError:
             return UnknownWaiver(waiver=str(first))
         case About.JOB:
             return UnknownJob(job=str(first))
+        case About.TASKS_OF_JOB:
+            return UnknownJob(job=str(given.fields["job"]))
         case About.TABLE:
             return UnknownVersion(dataset=str(first), version="of this table")
-        case About.DATASET:
+        case About.DATASET | About.DATASET_ID:
             return NotRegistered(dataset=str(first))
     return NotRegistered(dataset=dataset or str(getattr(first, "dataset", "")))
 

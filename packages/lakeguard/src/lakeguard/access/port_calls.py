@@ -28,6 +28,8 @@ class About(StrEnum):
     WAIVER = "waiver"
     TABLE = "table"
     JOB = "job"
+    TASKS_OF_JOB = "tasks_of_job"
+    """The argument ``job``; without one, as ANYWHERE."""
     DEFINITION = "definition"
     DEFINITIONS = "definitions"
     PLAN = "plan"
@@ -127,7 +129,8 @@ NOTIFICATIONS = {
 }
 
 JOBS = {
-    **_all(_READ, About.ANYWHERE, "dag_versions jobs tasks"),
+    **_all(_READ, About.ANYWHERE, "dag_versions jobs"),
+    "tasks": PortCall(_READ, About.TASKS_OF_JOB),
     "deploy_plan": PortCall(_READ, About.ORGANISATION),
     "deploy": PortCall(Action.DEPLOY, About.ORGANISATION),
     "job": PortCall(_READ, About.JOB),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-from lakeguard_sdk.errors import FileDamaged, TableUnreadable
+from lakeguard_sdk.errors import FileDamaged, TableUnreadable, UnknownVersion
 from lakeguard_sdk.ports import Reader
-from lakeguard_sdk.storage.file_records import first_damage
+from lakeguard_sdk.storage.file_records import FileRecord, first_damage
 from lakeguard_sdk.storage.storage import join
 
 
@@ -42,8 +42,10 @@ def check_shown(
     check = _current.get()
     if check is None:
         return
-    published = check.reader.published_files(table_id, commit)
-    other = sorted(published ^ set(paths))
+    published: Collection[str] = ()
+    with suppress(UnknownVersion):  # another table took the place
+        published = check.reader.published_files(table_id, commit)
+    other = sorted(set(published) ^ set(paths))
     if other:
         reason = (
             f"its log was altered: it shows {len(paths):,} files instead of {len(published):,};"
@@ -60,7 +62,10 @@ def check_files(dataset: str, table_id: str, location: str, paths: Collection[st
     fresh = sorted(path for path in paths if join(location, path) not in check.passed)
     if not fresh:
         return
-    found = first_damage(location, fresh, check.reader.file_records(table_id, fresh))
+    records: Sequence[FileRecord] = ()
+    with suppress(UnknownVersion):
+        records = check.reader.file_records(table_id, fresh)
+    found = first_damage(location, fresh, records)
     if found is not None:
         path, problem = found
         raise FileDamaged(dataset=dataset, path=path, problem=problem)
