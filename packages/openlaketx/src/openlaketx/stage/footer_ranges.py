@@ -15,6 +15,7 @@ from lakeguard_sdk.errors import StagingFailed
 from lakeguard_sdk.storage.storage import join, readable_file
 from lakeguard_sdk.types.schema import TableSchema, is_nested, leaf_types
 from openlaketx.engine.machine import cores
+from openlaketx.stage.file_layout import layout_problem
 
 if TYPE_CHECKING:
     from openlaketx.stage.candidate import Candidate
@@ -85,7 +86,8 @@ def column_range(footers: Iterable[pq.FileMetaData], index: int, *, raw: bool) -
 
 
 def check_footers(candidate: Candidate, dataset: str) -> None:
-    """``StagingFailed`` for the first file whose footer differs from its rows."""
+    """``StagingFailed`` for the first file whose footer differs from its rows, or in which another
+    reader may find other rows."""
     places = [join(candidate.location, file.path) for file in candidate.files]
     with ThreadPoolExecutor(max_workers=cores(), thread_name_prefix="footers") as pool:
         for file, problem in zip(candidate.files, pool.map(_problem, places), strict=True):
@@ -94,6 +96,8 @@ def check_footers(candidate: Candidate, dataset: str) -> None:
 
 
 def _problem(place: str) -> str | None:
+    if problem := layout_problem(place):
+        return problem
     try:
         with pq.ParquetFile(readable_file(place)) as file:
             for group in range(file.metadata.num_row_groups):

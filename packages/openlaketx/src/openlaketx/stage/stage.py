@@ -30,6 +30,8 @@ from openlaketx.stage.store_write import write_to_store
 
 _OPTIONS = {
     "compression": "snappy",
+    "parquet.writer.version": "v1",  # of other pages and filters the gate knows nothing
+    "parquet.bloom.filter.enabled": "false",
     "mapreduce.fileoutputcommitter.algorithm.version": "1",
     "mapreduce.fileoutputcommitter.marksuccessfuljobs": "true",
 }
