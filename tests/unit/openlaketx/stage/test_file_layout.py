@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 
 from lakeguard_sdk.errors import StagingFailed
 from openlaketx.engine.compact_thrift import CompactReader, NotThrift
-from openlaketx.stage.file_layout import layout_problem
+from openlaketx.stage.file_layout import UnusualLayout, checked_layout
 from openlaketx.stage.footer_ranges import check_footers
 from tests.support.examples import examples
 from tests.support.lakes.forged_parquet import (
@@ -37,12 +38,22 @@ MAILS = pa.table({"t": [f"a@evil.org {number:01}"[:12] for number in range(12)]}
 MANY_PAGES = {"data_page_size": 64, "write_batch_size": 4, "write_page_index": True}
 
 
+def layout_problem(location: str) -> str | None:
+    try:
+        checked_layout(location)
+    except UnusualLayout as error:
+        return str(error)
+    return None
+
+
 @pytest.mark.parametrize(
     "options",
     [
         {},
         {"use_dictionary": False},
         {"row_group_size": 2, "write_page_index": True},
+        {"write_page_index": True, "data_page_size": 1, "write_batch_size": 1},
+        {"write_page_index": True, "store_decimal_as_integer": True},
         {"store_schema": False, "store_decimal_as_integer": True, "data_page_size": 1},
         {"compression": "none"},
     ],
@@ -52,6 +63,7 @@ def test_an_honest_file_passes(tmp_path: Path, options: dict[str, Any]) -> None:
         file = tmp_path / f"{name}.parquet"
         pq.write_table(rows, file, **options)
         assert layout_problem(str(file)) is None
+        check_footers(candidate(tmp_path, file.name), "silver.t")
 
 
 def other_pages(file: Forged) -> bytes:
@@ -76,6 +88,34 @@ def elsewhere(file: Forged) -> None:
     for place in places[1][1][1]:
         place[1] = (I64, place[1][1] + moved)
     file.index(4, places)
+
+
+def other_values(low: bytes, high: bytes) -> Edit:
+    def edit(file: Forged) -> None:
+        told = file.indexed(6)
+        pages = len(told[1][1][1])
+        told[2], told[3] = ((LIST, (TEXT, [bound] * pages)) for bound in (low, high))
+        file.index(6, told)
+
+    return edit
+
+
+def no_values(file: Forged) -> None:
+    told = file.indexed(6)
+    told[1] = (LIST, (1, [True] * len(told[1][1][1])))
+    file.index(6, told)
+
+
+def other_nulls(file: Forged) -> None:
+    told = file.indexed(6)
+    told[5] = (LIST, (I64, [1] * len(told[1][1][1])))
+    file.index(6, told)
+
+
+def other_order(file: Forged) -> None:
+    told = file.indexed(6)
+    told[4] = (I32, 2)
+    file.index(6, told)
 
 
 def hidden_group(file: Forged) -> None:
@@ -128,6 +168,10 @@ FORGED: dict[str, tuple[Edit, str]] = {
     "two beginnings": (two_beginnings, "t has a dictionary in an unusual place"),
     "encodings": (other_encodings, "t has a dictionary in an unusual place"),
     "pages elsewhere": (elsewhere, "t has an index of other pages"),
+    "values of a page": (other_values(b"x", b"z"), "t has a page with other values than its index"),
+    "no values": (no_values, "t has a page with other values than its index"),
+    "NULLs of a page": (other_nulls, "t has a page with other values than its index"),
+    "order of pages": (other_order, "t has pages in another order than its index"),
     "size of a row group": (hidden_group, "a row group has another size or place"),
     "bloom filter": (bloom_filter, "t has a bloom filter"),
     "file of a chunk": (another_file, "t is in another file"),
@@ -158,6 +202,30 @@ def test_two_readers_find_other_rows_in_such_a_file(tmp_path: Path) -> None:
     measured = duckdb.sql(f"SELECT t FROM '{file}'").fetchall()
     assert measured[0][0].startswith("a@evil.o")
     assert pq.read_table(file)["t"][0].as_py().startswith("innocent")
+
+
+NUMBERS = pa.table({"t": [1.0, float("nan"), 2.0]})
+
+
+def highest(value: float) -> Edit:
+    def edit(file: Forged) -> None:
+        for number in (1, 5):
+            file.data[12][1][number] = (TEXT, struct.pack("<d", value))
+
+    return edit
+
+
+def test_nan_in_a_footer_says_nothing(tmp_path: Path) -> None:
+    """Spark writes it as the highest value of a column with NaN, and readers ignore it."""
+    forged(tmp_path / "part.parquet", NUMBERS, highest(float("nan")))
+    check_footers(candidate(tmp_path), "silver.t")
+
+
+@pytest.mark.parametrize("value", [1.5, 2.5, float("inf")])
+def test_a_footer_has_the_highest_number_exactly(tmp_path: Path, value: float) -> None:
+    forged(tmp_path / "part.parquet", NUMBERS, highest(value))
+    with pytest.raises(StagingFailed, match="t has other values than its footer says"):
+        check_footers(candidate(tmp_path), "silver.t")
 
 
 def of_two_types(logical: dict[int, Any]) -> Edit:

@@ -34,8 +34,8 @@ COLUMNS = {
 }
 
 
-def candidate(folder: Path) -> Candidate:
-    file = StagedFile(path="part.parquet", size=1, rows=3, modified_ms=1, stats="{}")
+def candidate(folder: Path, name: str = "part.parquet") -> Candidate:
+    file = StagedFile(path=name, size=1, rows=3, modified_ms=1, stats="{}")
     return Candidate(str(folder), (file,), ())
 
 

@@ -11,6 +11,7 @@ import io
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -38,17 +39,36 @@ class UnusualLayout(ValueError):
     """Readers may differ about the file."""
 
 
-def layout_problem(location: str) -> str | None:
-    """Why readers may find other rows in the file than its footer and pages show; None if they
-    agree."""
+class PageIndex(NamedTuple):
+    """What a column chunk says of its pages; readers that filter skip pages by it."""
+
+    type: int
+    firsts: tuple[int, ...]
+    """The first row of each page."""
+    empty: tuple[bool, ...]
+    """Whether all rows are NULL."""
+    lowest: tuple[bytes, ...]
+    highest: tuple[bytes, ...]
+    order: int
+    """1 if the pages ascend, 2 if they descend."""
+    nulls: tuple[int, ...]
+
+
+Indexes = list[list[PageIndex | None]]
+"""By row group and leaf; None without an index, and for a column inside an array or map."""
+
+
+def checked_layout(location: str) -> Indexes:
+    """Raises ``UnusualLayout`` if readers may find other rows in the file than its footer and pages
+    show; the indexes of pages are still to be compared with the rows."""
     try:
         with _opened(location) as file:
-            _check(file)
+            return _check(file)
     except UnusualLayout as error:
-        return f"readers may find other rows in it: {error}"
+        raise UnusualLayout(f"readers may find other rows in it: {error}") from None
     except _UNREADABLE as error:  # fields that are missing, or of another type
-        return f"it is no plain Parquet file: {type(error).__name__} {error}".rstrip()
-    return None
+        message = f"it is no plain Parquet file: {type(error).__name__} {error}"
+        raise UnusualLayout(message.rstrip()) from None
 
 
 @contextmanager
@@ -58,7 +78,7 @@ def _opened(location: str) -> Iterator[BinaryIO]:
         yield file
 
 
-def _check(file: BinaryIO) -> None:
+def _check(file: BinaryIO) -> Indexes:
     size = file.seek(0, io.SEEK_END)
     tail = _part(file, max(0, size - _END), _END)
     length = int.from_bytes(tail[:4], "little")
@@ -71,11 +91,13 @@ def _check(file: BinaryIO) -> None:
         raise UnusualLayout("its footer has two parts")
     _check_metadata(footer)
     leaves = list(_leaves(footer[2]))
-    end = len(_MAGIC)
+    end, indexes = len(_MAGIC), []
     for group in footer[4]:
-        end = _check_group(file, group, leaves, (end, start))
+        end, found = _check_group(file, group, leaves, (end, start))
+        indexes.append(found)
     if sum(group[3] for group in footer[4]) != footer[3]:
         raise UnusualLayout("its row groups have another number of rows")
+    return indexes
 
 
 def _part(file: BinaryIO, start: int, length: int) -> bytes:
@@ -185,12 +207,14 @@ def _name(path: tuple[bytes, ...]) -> str:
 # Row groups and their chunks: one after the other, without gaps inside.
 
 
-def _check_group(file: BinaryIO, group: Fields, leaves: list[Leaf], within: tuple[int, int]) -> int:
-    """The end of the group."""
+def _check_group(
+    file: BinaryIO, group: Fields, leaves: list[Leaf], within: tuple[int, int]
+) -> tuple[int, list[PageIndex | None]]:
+    """The end of the group, and its indexes."""
     end, last = within
     if len(group[1]) != len(leaves):
         raise UnusualLayout("a row group has other columns")
-    begin, packed = 0, 0
+    begin, packed, indexes = 0, 0, []
     for chunk, leaf in zip(group[1], leaves, strict=True):
         _refuse(chunk, _UNKNOWN_CHUNK, leaf)
         data = chunk[3]
@@ -203,10 +227,10 @@ def _check_group(file: BinaryIO, group: Fields, leaves: list[Leaf], within: tupl
         end = start + data[7]
         begin = begin or start
         packed += data[7]
-        _check_pages(file, chunk, leaf, group[3])
+        indexes.append(_check_pages(file, chunk, leaf, group[3]))
     if group.get(6, packed) != packed or group.get(5, begin) not in (0, begin):
         raise UnusualLayout("a row group has another size or place than its columns")
-    return end
+    return end, indexes
 
 
 def _refuse(found: Fields, unknown: Mapping[int, str], leaf: Leaf) -> None:
@@ -224,7 +248,7 @@ class _Page:
     is_packed: bool
 
 
-def _check_pages(file: BinaryIO, chunk: Fields, leaf: Leaf, rows: int) -> None:
+def _check_pages(file: BinaryIO, chunk: Fields, leaf: Leaf, rows: int) -> PageIndex | None:
     data = chunk[3]
     if data[4] not in (_UNCOMPRESSED, _SNAPPY):
         raise UnusualLayout(f"{leaf.name} is compressed in an unusual way")
@@ -248,7 +272,7 @@ def _check_pages(file: BinaryIO, chunk: Fields, leaf: Leaf, rows: int) -> None:
     values = sum(page.values for page in shown)
     if values != data[5] or (not leaf.repeated and values != rows):
         raise UnusualLayout(f"{leaf.name} has another number of values")
-    _check_places(file, chunk, leaf, shown)
+    return _index(file, chunk, leaf, shown)
 
 
 def _pages(file: BinaryIO, start: int, end: int, leaf: Leaf) -> Iterator[_Page]:
@@ -288,21 +312,32 @@ def _check_encodings(data: Fields, shown: list[_Page], leaf: Leaf) -> None:
         raise UnusualLayout(f"{leaf.name} is encoded in another way than its footer says")
 
 
-def _check_places(file: BinaryIO, chunk: Fields, leaf: Leaf, shown: list[_Page]) -> None:
+def _index(file: BinaryIO, chunk: Fields, leaf: Leaf, shown: list[_Page]) -> PageIndex | None:
     """Readers that filter rows find pages by their index."""
     if 4 not in chunk:
         if 6 in chunk:
             raise UnusualLayout(f"{leaf.name} has half an index")
-        return
+        return None
     places = CompactReader(_part(file, chunk[4], chunk[5])).struct()[1]
-    rows = 0
-    expected = []
-    for page in shown:
-        expected.append((page.start, page.end - page.start, rows))
-        rows += page.values
-    found = [(place[1], place[2], place[3]) for place in places]
+    firsts = tuple(accumulate((page.values for page in shown[:-1]), initial=0))
     if leaf.repeated:  # pages do not tell their rows
-        found = [(start, size, 0) for start, size, _ in found]
-        expected = [(start, size, 0) for start, size, _ in expected]
-    if found != expected:
+        firsts = (0,) * len(shown)
+        places = [{**place, 3: 0} for place in places]
+    expected = [
+        (page.start, page.end - page.start, first)
+        for page, first in zip(shown, firsts, strict=True)
+    ]
+    if [(place[1], place[2], place[3]) for place in places] != expected:
         raise UnusualLayout(f"{leaf.name} has an index of other pages")
+    if 6 not in chunk:
+        return None
+    told = CompactReader(_part(file, chunk[6], chunk[7])).struct()
+    lists = (told[1], told[2], told[3], told.get(5, ()))
+    sizes = [len(each) for each in lists]
+    if {*sizes[:3]} != {len(shown)} or sizes[3] not in (len(shown), 0):
+        raise UnusualLayout(f"{leaf.name} has an index of other pages")
+    if not all(isinstance(bound, bytes) for each in lists[1:3] for bound in each):
+        raise UnusualLayout(f"{leaf.name} has an index without values")
+    empty, lowest, highest, nulls = map(tuple, lists)
+    index = PageIndex(leaf.type, firsts, empty, lowest, highest, told[4], nulls)
+    return None if leaf.repeated else index

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
+import struct
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from decimal import Context
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -15,7 +19,7 @@ from lakeguard_sdk.errors import StagingFailed
 from lakeguard_sdk.storage.storage import join, readable_file
 from lakeguard_sdk.types.schema import TableSchema, is_nested, leaf_types
 from openlaketx.engine.machine import cores
-from openlaketx.stage.file_layout import layout_problem
+from openlaketx.stage.file_layout import Indexes, PageIndex, UnusualLayout, checked_layout
 
 if TYPE_CHECKING:
     from openlaketx.stage.candidate import Candidate
@@ -81,6 +85,11 @@ def column_range(footers: Iterable[pq.FileMetaData], index: int, *, raw: bool) -
     )
 
 
+_BOOLEAN, _LITTLE, _FLOAT_BYTES = 0, (0, 1, 2), 4
+"""Parquet's physical types that are stored with the low byte first."""
+_ALL_DIGITS = Context(prec=80)
+
+
 # Footers of files that another process wrote. Measures, Delta statistics and pruning rely
 # on them: a writer that lies could hide rows, so they are computed again.
 
@@ -96,19 +105,20 @@ def check_footers(candidate: Candidate, dataset: str) -> None:
 
 
 def _problem(place: str) -> str | None:
-    if problem := layout_problem(place):
-        return problem
     try:
+        indexes = checked_layout(place)
         with pq.ParquetFile(readable_file(place)) as file:
             for group in range(file.metadata.num_row_groups):
-                for problem in _differences(file, group):
+                for problem in _differences(file, group, indexes):
                     return problem
-    except (pa.ArrowException, OSError) as error:
+    except UnusualLayout as error:
+        return str(error)
+    except (pa.ArrowException, OSError, struct.error) as error:
         return next(iter(str(error).splitlines()), type(error).__name__)
     return None
 
 
-def _differences(file: pq.ParquetFile, group: int) -> Iterator[str]:
+def _differences(file: pq.ParquetFile, group: int, indexes: Indexes) -> Iterator[str]:
     footer = file.metadata.row_group(group)
     rows = file.read_row_group(group, use_threads=False)
     if rows.num_rows != footer.num_rows:
@@ -116,10 +126,14 @@ def _differences(file: pq.ParquetFile, group: int) -> Iterator[str]:
     leaf = 0
     for field, values in zip(rows.schema, rows.columns, strict=True):
         leaves = _leaves(field.type)
-        statistics = footer.column(leaf).statistics
+        statistics, index = footer.column(leaf).statistics, indexes[group][leaf]
         leaf += leaves
-        if leaves == 1 and not pa.types.is_nested(field.type) and statistics is not None:
+        if pa.types.is_nested(field.type):
+            continue
+        if statistics is not None:
             yield from _of_column(field.name, values, statistics)
+        if index is not None:
+            yield from _of_pages(field.name, values, index)
 
 
 def _of_column(name: str, values: pa.ChunkedArray, statistics: Any) -> Iterator[str]:
@@ -129,14 +143,60 @@ def _of_column(name: str, values: pa.ChunkedArray, statistics: Any) -> Iterator[
         return
     found = pc.min_max(values)
     low, high = found["min"], found["max"]
-    if pa.types.is_floating(values.type):  # -0.0 and 0.0 are equal, but not in a footer
-        same = statistics.min <= low.as_py() and high.as_py() <= statistics.max
+    if pa.types.is_floating(values.type):  # a bound that is NaN says nothing
+        pairs = ((statistics.min, low.as_py()), (statistics.max, high.as_py()))
+        same = all(math.isnan(told) or told == seen for told, seen in pairs)
     elif _is_raw(values.type):
         same = (_raw(low), _raw(high)) == (statistics.min_raw, statistics.max_raw)
     else:
         same = (low.as_py(), high.as_py()) == (statistics.min, statistics.max)
     if not same:
         yield f"{name} has other values than its footer says"
+
+
+def _of_pages(name: str, values: pa.ChunkedArray, index: PageIndex) -> Iterator[str]:
+    """Readers skip a page for which the index leaves no row that they look for."""
+    lows, highs = [], []
+    for at, (start, end) in enumerate(pairwise((*index.firsts, len(values)))):
+        page = values.slice(start, end - start)
+        empty = page.null_count == len(page)
+        agrees = index.empty[at] == empty
+        agrees = agrees and (not index.nulls or index.nulls[at] == page.null_count)
+        if agrees and not empty:
+            found = pc.min_max(page)
+            lows.append(_stored(index.lowest[at], index.type, page.type))
+            highs.append(_stored(index.highest[at], index.type, page.type))
+            agrees = lows[-1] <= _number(found["min"]) and _number(found["max"]) <= highs[-1]
+        if not agrees:
+            yield f"{name} has a page with other values than its index says"
+            return
+    for order, down in ((1, False), (2, True)):
+        if index.order == order and any(
+            sorted(each, reverse=down) != each for each in (lows, highs)
+        ):
+            yield f"{name} has pages in another order than its index says"
+
+
+def _stored(raw: bytes, physical: int, kind: pa.DataType) -> Any:
+    """A bound of an index as a value that Python can compare. Those of texts may be shortened."""
+    if pa.types.is_decimal(kind) and physical not in _LITTLE:
+        return int.from_bytes(raw, "big", signed=True)
+    if pa.types.is_floating(kind):
+        return struct.unpack("<f" if len(raw) == _FLOAT_BYTES else "<d", raw)[0]
+    if physical in _LITTLE:
+        return int.from_bytes(raw, "little", signed=physical != _BOOLEAN)
+    return raw
+
+
+def _number(found: pa.Scalar) -> Any:
+    """A value as ``_stored`` gives it."""
+    if pa.types.is_decimal(found.type):
+        value = found.as_py()
+        return int(value.scaleb(found.type.scale, _ALL_DIGITS))
+    if pa.types.is_temporal(found.type):
+        return found.value
+    is_text = pa.types.is_string(found.type) or pa.types.is_binary(found.type)
+    return found.as_buffer().to_pybytes() if is_text else found.as_py()
 
 
 def _is_raw(kind: pa.DataType) -> bool:
