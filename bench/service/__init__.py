@@ -1,0 +1,1 @@
+"""The HTTP service on PostgreSQL: lists, searches, decisions, workers and a long load."""
