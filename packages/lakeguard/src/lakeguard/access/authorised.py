@@ -6,10 +6,10 @@ A dataset that it may not read is answered as one that does not exist.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from inspect import signature
+from functools import cache, partial
+from inspect import Signature, signature
 from typing import Any
 
 from lakeguard.access.access_log import PERSONAL, Access, record_access
@@ -187,9 +187,7 @@ class Guard:
         """Which datasets may be read; None asks about the organisation."""
         if may(principal, Action.READ).allowed:
             return lambda _: True
-        subjects = self.subjects.every()
-        seen = {each.dataset for each in subjects if may(principal, Action.READ, each).allowed}
-        return seen.__contains__
+        return self.subjects.readable_by(principal).__contains__
 
     def unmasked(self, method: str, checked: Checked, answer: Any) -> Any:
         """The answer with personal values if there is a grant; showing them is logged."""
@@ -269,7 +267,7 @@ class Authorised:
 
 
 def _given(kind: type[Any], method: str, args: Sequence[Any], fields: dict[str, Any]) -> Given:
-    bound = signature(getattr(kind, method)).bind(None, *args, **fields)
+    bound = _signature(kind, method).bind(None, *args, **fields)
     named = dict(list(bound.arguments.items())[1:])
     limit = bound.signature.parameters.get("limit")
     if limit is not None and "limit" not in named:
@@ -278,6 +276,11 @@ def _given(kind: type[Any], method: str, args: Sequence[Any], fields: dict[str, 
     if first is not None and first not in named:
         named = {first: bound.signature.parameters[first].default, **named}
     return Given(named)
+
+
+@cache
+def _signature(kind: Hashable, method: str) -> Signature:
+    return signature(getattr(kind, method))
 
 
 def _pinned(full: str, principal: Principal, given: Given) -> Given:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import Select, Table, and_, select
 
-from lakeguard.access.principal import ORGANISATION, Subject
+from lakeguard.access.authorise import may
+from lakeguard.access.principal import ORGANISATION, Action, Principal, Subject
 from lakeguard.state.organisation import OrganisationState
+from lakeguard.state.registered_datasets import Registered, registered_datasets
 from lakeguard.state.schema import (
     dataset_registry,
     governed_tables,
@@ -21,6 +24,9 @@ from lakeguard.state.schema import (
 )
 from lakeguard_sdk.core.dataset_name import DatasetName
 
+_MOST_READERS = 32
+"""Principals for whom it is remembered what they may read."""
+
 
 @dataclass(frozen=True)
 class Subjects:
@@ -28,9 +34,11 @@ class Subjects:
 
     state: OrganisationState
 
-    def every(self) -> list[Subject]:
+    def readable_by(self, principal: Principal) -> frozenset[str]:
+        """Names of all datasets that it may read."""
         with self.state.read() as tx:
-            return [_subject(row) for row in tx.execute(_registered(tx.org_id))]
+            registered = registered_datasets(tx)
+        return _readable(registered, principal)
 
     def of_dataset(self, name: str) -> Subject | None:
         return self._one(
@@ -98,6 +106,16 @@ class Subjects:
         with self.state.read() as tx:
             row = tx.execute(query(tx.org_id)).first()
         return None if row is None else _subject(row)
+
+
+@lru_cache(maxsize=_MOST_READERS)
+def _readable(registered: Registered, principal: Principal) -> frozenset[str]:
+    """What is registered does not change, and its next state is another object."""
+    return frozenset(
+        row.dataset_name
+        for row in registered.datasets
+        if may(principal, Action.READ, _subject(row)).allowed
+    )
 
 
 def _registered(org_id: str) -> Select[Any]:

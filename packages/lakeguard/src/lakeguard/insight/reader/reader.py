@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import select
 
 from lakeguard.dispatch.task_list import list_open_runs
 from lakeguard.insight.comparison.run_facts import build_kinds, facts_of_run
@@ -48,6 +48,7 @@ from lakeguard.ledger.versions import (
 )
 from lakeguard.ledger.waivers import waiver_rows
 from lakeguard.registry.store import require_dataset
+from lakeguard.state.registered_datasets import dataset_rows, registered_datasets
 from lakeguard.state.schema import dataset_registry, policy_rules, quality_rules
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import Address, DatasetName
@@ -93,12 +94,12 @@ class StateReader(FileReader):
 
     def datasets(self) -> Sequence[DatasetRow]:
         with self.state.read() as tx:
-            return self._datasets(tx)
+            return list(registered_datasets(tx).datasets)
 
     def dataset(self, name: DatasetName) -> DatasetRow:
         with self.state.read() as tx:
             dataset_id = require_dataset(tx, name).dataset_id
-            (row,) = self._datasets(tx, dataset_registry.c.dataset_id == dataset_id)
+            (row,) = dataset_rows(tx, dataset_registry.c.dataset_id == dataset_id)
             return row
 
     def definition(self, name: DatasetName) -> DatasetDefinition:
@@ -125,7 +126,7 @@ class StateReader(FileReader):
         with self.state.read() as tx:
             published = latest_pointers(tx)
             last_runs = latest_runs(tx)
-            datasets = self._datasets(tx)
+            datasets = registered_datasets(tx).datasets
             late = broken_promises(tx, datasets, tx.now())
             alerts = alerts_let_through(tx)
             quarantined = rows_in_quarantine(tx)
@@ -363,17 +364,6 @@ class StateReader(FileReader):
                 return None
             definition = declared or dataset.definition
             return schema_diff(tx, definition, seen[0])
-
-    def _datasets(
-        self, tx: Transaction, condition: ColumnElement[bool] | None = None
-    ) -> list[DatasetRow]:
-        view = dataset_registry.c
-        fields = tuple(DatasetRow.model_fields)
-        query = select(*(view[field] for field in fields)).where(view.org_id == tx.org_id)
-        if condition is not None:
-            query = query.where(condition)
-        rows = tx.execute(query.order_by(view.dataset_name))
-        return [DatasetRow(**dict(zip(fields, row, strict=True))) for row in rows]
 
     def _run(self, tx: Transaction, run_id: str) -> RunRow:
         run = run_row(tx, run_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, and_, case, select
@@ -22,6 +23,7 @@ from lakeguard_sdk.core.enums import Layer
 from lakeguard_sdk.model.read_models import FoundDataset, Match, MatchedField
 
 MOST_WORDS = 20
+_SHORT = 100
 _entry = dataset_search.c
 
 
@@ -95,8 +97,18 @@ def _matches(row: Row[Any], word: str) -> Iterator[Match]:
     """Where a word that begins so stands."""
     for field, values in _values(row):
         for value in values:
-            if any(each.startswith(word) for each in words_of(value)):
+            if any(each.startswith(word) for each in _known_words(value)):
                 yield Match(field=field, value=value)
+
+
+def _known_words(value: str) -> Sequence[str]:
+    """Names of columns, owners and domains stand in many entries."""
+    return _short_words(value) if len(value) <= _SHORT else words_of(value)
+
+
+@lru_cache(maxsize=20_000)
+def _short_words(value: str) -> Sequence[str]:
+    return tuple(words_of(value))
 
 
 def _values(row: Row[Any]) -> Iterator[tuple[MatchedField, Sequence[str]]]:
