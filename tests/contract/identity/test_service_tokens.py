@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from itertools import count
 from pathlib import Path
 
 import pytest
 from sqlalchemy import select
 
 from lakeguard.access.authenticate import Authenticator
+from lakeguard.access.grants import ORGANISATION_ITSELF, set_active
 from lakeguard.access.keys import IdentityKeys
 from lakeguard.access.principal import EVERYTHING, Action, PrincipalKind, parse_namespace
 from lakeguard.access.service_tokens import (
@@ -42,6 +45,13 @@ class Service:
     clock: Clock
     keys: IdentityKeys
     door: Authenticator
+    """Of which every call reads the token again."""
+
+    def trusting(self, ticks: Callable[[], float]) -> Service:
+        """One that trusts a token for a while, by a clock of its own."""
+        settings = IdentitySettings()
+        door = Authenticator(settings, self.org.org_id, self.keys, self.org, ticks=ticks)
+        return replace(self, door=door)
 
     def make(self, name: str = "ci", *actions: Action, seconds: float | None = None) -> ShownToken:
         at = None if seconds is None else self.clock() + timedelta(seconds=seconds)
@@ -66,7 +76,9 @@ class Service:
 def service(state: Database) -> Service:
     clock, keys = Clock(), IdentityKeys()
     org = OrganisationState.of(state, new_id("state").lower(), clock, "root")
-    return Service(org, clock, keys, Authenticator(IdentitySettings(), org.org_id, keys, org))
+    passed = count(0.0, FRESH_SECONDS)
+    door = Authenticator(IdentitySettings(), org.org_id, keys, org, ticks=lambda: next(passed))
+    return Service(org, clock, keys, door)
 
 
 def test_a_secret_is_shown_once_and_stored_as_a_keyed_hash(service: Service) -> None:
@@ -141,7 +153,7 @@ def test_a_token_ends_when_it_expires(service: Service) -> None:
         service.make("late", seconds=-1)
 
 
-def test_a_revoked_token_is_refused_at_once(service: Service) -> None:
+def test_a_revoked_token_is_refused_when_it_is_read_again(service: Service) -> None:
     text = service.make().text
     assert service.lets_in(text)
     service.org.transact(lambda tx: revoke_token(tx, "ci", "leaked"))
@@ -152,6 +164,38 @@ def test_a_revoked_token_is_refused_at_once(service: Service) -> None:
     for again in (lambda: service.rotate(0), lambda: service.rotate(60)):
         with pytest.raises(UnknownServiceToken):
             again()
+
+
+def test_a_token_is_trusted_for_a_while_after_it_was_read(service: Service) -> None:
+    passed = [0.0]
+    trusting = service.trusting(lambda: passed[0])
+    texts = [service.make(name).text for name in ("ci", "other")]
+    assert all(map(trusting.lets_in, texts))
+    service.org.transact(lambda tx: revoke_token(tx, "ci", "leaked"))
+    passed[0] += FRESH_SECONDS / 2
+    assert all(map(trusting.lets_in, texts)), "being used does not prolong the trust"
+    passed[0] += FRESH_SECONDS / 2
+    assert [trusting.lets_in(text) for text in texts] == [False, True]
+
+
+def test_trust_goes_no_further_than_the_token(service: Service) -> None:
+    trusting = service.trusting(lambda: 0.0)
+    text = service.make(seconds=100).text
+    assert trusting.lets_in(text)
+    assert not trusting.lets_in(text[:-1])
+    service.clock.pass_time(101)
+    assert not trusting.lets_in(text), "it is over, however short ago it was read"
+
+
+def test_a_refusal_is_not_remembered(service: Service) -> None:
+    trusting = service.trusting(lambda: 0.0)
+    text = service.make().text
+    service.org.transact(
+        lambda tx: set_active(tx, ORGANISATION_ITSELF, tx.org_id, "", active=False)
+    )
+    assert not trusting.lets_in(text)
+    service.org.transact(lambda tx: set_active(tx, ORGANISATION_ITSELF, tx.org_id, "", active=True))
+    assert trusting.lets_in(text)
 
 
 def test_a_session_notices_within_a_minute(service: Service) -> None:

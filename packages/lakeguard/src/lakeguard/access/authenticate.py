@@ -6,8 +6,10 @@ A refusal is always the same ``BadToken``: it does not tell which part failed.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from time import monotonic
 
 from lakeguard.access.grants import standing_of
 from lakeguard.access.key_set import KeySet
@@ -16,6 +18,7 @@ from lakeguard.access.principal import Principal, PrincipalKind
 from lakeguard.access.service_tokens import PREFIX as SERVICE
 from lakeguard.access.service_tokens import note_use, principal_of, read_token
 from lakeguard.access.task_tokens import TaskTokens
+from lakeguard.access.trusted_tokens import TrustedTokens
 from lakeguard.access.user_tokens import Claims, UserTokens
 from lakeguard.access.users import MEMBER, find_user, known_user
 from lakeguard.settings.settings import IdentitySettings
@@ -39,10 +42,14 @@ class Authenticator:
     keys: IdentityKeys
     state: OrganisationState
     key_set: KeySet | None = None
+    ticks: Callable[[], float] = monotonic
+    """Seconds, by which a service token is trusted for a while."""
     _users: UserTokens | None = field(default=None, init=False)
     _noted: dict[str, datetime] = field(default_factory=dict, init=False)
+    _trusted: TrustedTokens = field(init=False)
 
     def __post_init__(self) -> None:
+        self._trusted = TrustedTokens(self.state, self.ticks)
         if self.settings.issuer:
             keys = self.key_set or KeySet(self.settings)
             self._users = UserTokens(self.settings, self.organisation, keys, _refused)
@@ -54,7 +61,7 @@ class Authenticator:
         if kind.lower() != _BEARER or not text or len(header) > _LONGEST:
             raise BadToken()
         if text.startswith(SERVICE):
-            return self._service(text)
+            return self._trusted.principal(text, lambda: self._service(text))
         if text.startswith(TASK):
             return TaskTokens(self.keys, self.organisation).read(text, self.state.clock())
         return self._user(text)

@@ -6,7 +6,7 @@ A dataset that it may not read is answered as one that does not exist.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from inspect import Signature, signature
@@ -267,7 +267,7 @@ class Authorised:
 
 
 def _given(kind: type[Any], method: str, args: Sequence[Any], fields: dict[str, Any]) -> Given:
-    bound = _signature(kind, method).bind(None, *args, **fields)
+    bound = _signature(getattr(kind, method)).bind(None, *args, **fields)
     named = dict(list(bound.arguments.items())[1:])
     limit = bound.signature.parameters.get("limit")
     if limit is not None and "limit" not in named:
@@ -279,8 +279,8 @@ def _given(kind: type[Any], method: str, args: Sequence[Any], fields: dict[str, 
 
 
 @cache
-def _signature(kind: Hashable, method: str) -> Signature:
-    return signature(getattr(kind, method))
+def _signature(method: Callable[..., Any]) -> Signature:
+    return signature(method)
 
 
 def _pinned(full: str, principal: Principal, given: Given) -> Given:
