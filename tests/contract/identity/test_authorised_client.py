@@ -285,3 +285,26 @@ def test_who_was_granted_nothing_gets_nothing(place: Place) -> None:
             call()
     with pytest.raises(NotRegistered):
         nobody.reader.dataset(NUMBERS)
+
+
+def test_a_search_finds_as_many_as_were_asked_for(place: Place) -> None:
+    """In the same order as for somebody who sees everything."""
+    (numbers, _) = definitions().datasets
+    made = tuple(
+        numbers.model_copy(
+            update={
+                "dataset": DatasetName(f"bronze.wide_{number}"),
+                "domain": "test" if number % 3 else "hr",
+            }
+        )
+        for number in range(9)
+    )
+    registry = place.whole.registry
+    registry.apply(registry.plan(Definitions(datasets=made)))
+    seen = place.as_user("viewer domain:test").reader
+    expected = [row for row in place.whole.reader.search("n", limit=50) if row.domain == "test"]
+    assert len(expected) == 7
+    for limit in (0, 1, 4, 7, 50):
+        assert list(seen.search("n", limit=limit)) == expected[:limit]
+    assert list(seen.search("n", domain="hr")) == []
+    assert list(place.as_user("viewer domain:none").reader.search("n")) == []

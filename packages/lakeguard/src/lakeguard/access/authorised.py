@@ -38,6 +38,8 @@ from lakeguard_sdk.model.given_values import GivenRow
 Hidden = Callable[[DatasetName], Collection[str]]
 """Columns of a dataset that are personal."""
 _MOST_ASKED = 20_000
+_CHOOSES = frozenset({"reader.search"})
+"""Methods that are told among which datasets they choose, as each row costs much."""
 _NAMED = re.compile(rf"\b(?:{'|'.join(Layer)})\.[a-z][a-z0-9_]*")
 
 
@@ -183,11 +185,11 @@ class Guard:
         names += [each.renamed_from for each in datasets if each.renamed_from]
         return tuple(self.subjects.of_datasets(names).values())
 
-    def visible(self, principal: Principal) -> Callable[[str | None], bool]:
-        """Which datasets may be read; None asks about the organisation."""
+    def readable(self, principal: Principal) -> frozenset[str] | None:
+        """Names of the datasets that may be read; None for all of them, and the organisation."""
         if may(principal, Action.READ).allowed:
-            return lambda _: True
-        return self.subjects.readable_by(principal).__contains__
+            return None
+        return self.subjects.readable_by(principal)
 
     def unmasked(self, method: str, checked: Checked, answer: Any) -> Any:
         """The answer with personal values if there is a grant; showing them is logged."""
@@ -262,8 +264,11 @@ class Authorised:
             return self.guard.unmasked(full, checked, ask(**given.fields))
         if full not in SHOWN:
             return ask(**given.fields)
-        sees = self.guard.visible(checked.principal)
-        return _enough(ask, given.fields, lambda answer: SHOWN[full](answer, sees))
+        readable = self.guard.readable(checked.principal)
+        if readable is None:
+            return ask(**given.fields)
+        fields = {**given.fields, "among": readable} if full in _CHOOSES else given.fields
+        return _enough(ask, fields, lambda answer: SHOWN[full](answer, readable.__contains__))
 
 
 def _given(kind: type[Any], method: str, args: Sequence[Any], fields: dict[str, Any]) -> Given:

@@ -6,7 +6,7 @@ call: ``status`` and ``runs`` need neither.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -198,12 +198,13 @@ class StateReader(FileReader):
         column: str = "",
         layer: Layer | None = None,
         limit: int = 50,
+        among: Collection[str] | None = None,
     ) -> Sequence[FoundDataset]:
         from lakeguard.insight.reader.search import SearchFilter, search_datasets
 
         wanted = SearchFilter(owner, domain, tag, column, layer)
         with self.state.read() as tx:
-            return search_datasets(tx, text, wanted, limit)
+            return search_datasets(tx, text, wanted, limit, among)
 
     def changed(self) -> Sequence[DatasetName]:
         with self.state.read() as tx:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, and_, case, select
@@ -39,20 +40,27 @@ class SearchFilter:
 
 
 def search_datasets(
-    tx: Transaction, text: str, wanted: SearchFilter, limit: int
+    tx: Transaction,
+    text: str,
+    wanted: SearchFilter,
+    limit: int,
+    among: Collection[str] | None = None,
 ) -> list[FoundDataset]:
     """Those with every word, or words that begin so. The exact name comes first, then names with
-    the words, then all others, by name."""
+    the words, then all others, by name. ``among`` has names of datasets that may be found."""
     words = list(dict.fromkeys(words_of(text)))[:MOST_WORDS]
     if not words and text.strip():
         return []  # signs only, which are part of no word
-    database = tx.dialect.name
-    query = select(dataset_search).where(_entry.org_id == tx.org_id)
-    query = query.where(*_conditions(database, wanted))
+    database, most = tx.dialect.name, max(0, limit)
+    conditions = [_entry.org_id == tx.org_id, *_conditions(database, wanted)]
     if words:
-        query = query.where(has_words(database, words))
-    ranked = query.order_by(*_ranking(text, words), by_code(database, _entry.dataset_name))
-    rows = tx.execute(ranked.limit(max(0, limit)))
+        conditions.append(has_words(database, words))
+    order = (*_ranking(text, words), by_code(database, _entry.dataset_name))
+    if among is not None:  # names alone: of rows that are not shown, nothing else is read
+        names = tx.scalars(select(_entry.dataset_name).where(*conditions).order_by(*order))
+        shown = list(islice((name for name in names if name in among), most))
+        conditions.append(_entry.dataset_name.in_(shown))
+    rows = tx.execute(select(dataset_search).where(*conditions).order_by(*order).limit(most))
     return [_found(row, words, wanted) for row in rows]
 
 
