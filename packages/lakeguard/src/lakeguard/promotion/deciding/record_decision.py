@@ -10,7 +10,7 @@ from lakeguard.gate.decide import CaseFacts, decide
 from lakeguard.gate.evaluation.case import Quarantined
 from lakeguard.gate.rules.worst_values import tagged_columns
 from lakeguard.ledger.decisions import record_decision
-from lakeguard.ledger.documents import put_document
+from lakeguard.ledger.documents import put_documents
 from lakeguard.ledger.openings import opening_of, schema_verdict
 from lakeguard.ledger.promotions import PromotionRoute, record_evaluation, record_registrations
 from lakeguard.ledger.waivers import waivers_in_force
@@ -19,7 +19,7 @@ from lakeguard.promotion.deciding.measure_history import earlier_values
 from lakeguard.promotion.opening.eligibility import Findings
 from lakeguard.promotion.privacy.private_columns import private_in
 from lakeguard.promotion.privacy.row_samples import patterns_passed
-from lakeguard.promotion.records.alerts import alert_on_decision
+from lakeguard.promotion.records.alerts import alert_on_decision, raises_alert
 from lakeguard.promotion.records.end_run import end_run
 from lakeguard.promotion.records.open_runs import PinnedRules
 from lakeguard.promotion.records.table_findings import note_trouble
@@ -93,6 +93,14 @@ def decide_and_record(
     waivers = waivers_in_force(tx, dataset_id, at)
     facts = case.facts.model_copy(update={"waivers": waivers})
     ruling = decide(facts, evidence, pinned.rules, pinned.policies, history, at)
+    given = [
+        facts.to_data(),
+        [rule.to_data() for rule in pinned.rules],
+        [policy.to_data() for policy in pinned.policies],
+        history.to_data(),
+        *([] if evidence is None else [evidence.to_data()]),
+    ]
+    stored, ruleset, policies, known, *measured = put_documents(tx, given, at)
     decision = Decision(
         decision_id=new_id("dec"),
         run_id=case.run_id,
@@ -100,17 +108,18 @@ def decide_and_record(
         dataset_id=dataset_id,
         ruling=ruling,
         case=CaseHashes(
-            facts=put_document(tx, facts.to_data(), at),
-            evidence=None if evidence is None else put_document(tx, evidence.to_data(), at),
-            ruleset=put_document(tx, [rule.to_data() for rule in pinned.rules], at),
-            policies=put_document(tx, [policy.to_data() for policy in pinned.policies], at),
-            history=put_document(tx, history.to_data(), at),
+            facts=stored,
+            evidence=measured[0] if measured else None,
+            ruleset=ruleset,
+            policies=policies,
+            history=known,
         ),
     )
     record_decision(tx, decision)
     record_evaluation(tx, decision, from_layer(case.dataset.definition), case.occasion)
-    hidden = hidden_in_run(tx, case, decision)
-    alert_on_decision(tx, context, case.dataset, decision, hidden)
+    if raises_alert(decision):
+        hidden = hidden_in_run(tx, case, decision)
+        alert_on_decision(tx, context, case.dataset, decision, hidden)
     return decision
 
 

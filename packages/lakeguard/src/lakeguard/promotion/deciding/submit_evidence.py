@@ -88,7 +88,7 @@ def submit_evidence(context: PlaneContext, ticket: RunTicket, evidence: Evidence
                 raise NotApproved(run=ticket.run_id, reason="it was decided on other evidence")
             return known
         run = load_open_run(tx, ticket)
-        verdict = schema_verdict(tx, ticket.run_id)
+        verdict = run.verdict
         findings = Findings()
         _check_evidence(tx, context, run, evidence, findings)
         _warn_of_deprecated(tx, run.plan, findings)

@@ -29,6 +29,14 @@ _WARNING = {CheckKind.RULE: AlertKind.RULE, CheckKind.POLICY: AlertKind.POLICY}
 _MOST_REASONS = 20
 
 
+def raises_alert(decision: Decision) -> bool:
+    return not decision.allowed or any(map(_warns, decision.ruling.checks))
+
+
+def _warns(check: CheckResult) -> bool:
+    return check.kind in _WARNING and check.outcome is Outcome.WARN
+
+
 def alert_on_decision(
     tx: Transaction,
     context: PlaneContext,
@@ -54,11 +62,12 @@ def alert_on_decision(
         )
         record_notifications(tx, [alert])
     for check in ruling.checks:
-        kind = _WARNING.get(check.kind)
-        if kind is None or check.outcome is not Outcome.WARN:
+        if not _warns(check):
             continue
         alert = Alert(
-            **alert_subject(context, dataset, kind, decision.decision_id, check.check_id),
+            **alert_subject(
+                context, dataset, _WARNING[check.kind], decision.decision_id, check.check_id
+            ),
             **about,
             severity=Severity.WARN,
             check=check.check_id,

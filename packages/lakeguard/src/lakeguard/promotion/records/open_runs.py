@@ -18,7 +18,7 @@ from lakeguard_sdk.core.enums import TaskKind
 from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.errors import NotApproved
 from lakeguard_sdk.model.definitions import PolicyDefinition, RuleDefinition
-from lakeguard_sdk.model.run import RunPlan, RunTicket
+from lakeguard_sdk.model.run import RunPlan, RunTicket, SchemaVerdict
 
 
 class PinnedRules(FrozenModel):
@@ -45,6 +45,8 @@ class OpenRun:
     dataset: RegisteredDataset
     plan: RunPlan
     pinned: PinnedRules
+    verdict: SchemaVerdict | None
+    """None until the live schema was submitted."""
 
 
 def load_open_run(tx: Transaction, ticket: RunTicket) -> OpenRun:
@@ -69,4 +71,5 @@ def opened_run(tx: Transaction, task: Task, run_id: str) -> OpenRun:
         dataset=dataset_by_id(tx, task.dataset_id),
         plan=opening.plan if verdict is None else opening.plan.under(verdict),
         pinned=PinnedRules.from_json(pinned),
+        verdict=verdict,
     )
