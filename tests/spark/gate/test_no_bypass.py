@@ -77,6 +77,7 @@ SETTINGS: dict[str, str] = {
     "outbound": "[env.dev.outbound]\nprivate = false\n",
     "audit": '[env.dev.audit]\nkey = "env:NOBODY"\n',
     "identity": '[env.dev.identity]\nkey = "env:NOBODY"\n',
+    "service": "[env.dev.service]\nrequests_per_minute = 1\n",
     "storage": '[env.dev.storage]\nregion = "eu-central-1"\n',
     "maintenance": "[env.dev.maintenance]\nretention_days = 0\ncompact_after = 1\n",
 }

@@ -10,10 +10,13 @@ from typing import Any
 
 import httpx
 
+from lakeguard.access.principal import Action
 from lakeguard.http.app import create_app
 from lakeguard.http.listen_address import parse_place
 from lakeguard.http.service import Service
-from lakeguard.service_plane import open_service
+from lakeguard.plane import open_state
+from lakeguard.service_plane import manage_identity, open_service
+from lakeguard.settings import load_settings
 from tests.support.projects.projects import numbers_project
 
 
@@ -50,3 +53,18 @@ class AskedApp:
 def numbers_app(folder: Path) -> AskedApp:
     numbers_project(folder)
     return AskedApp(open_service(str(folder), parse_place("127.0.0.1:8600")))
+
+
+def token_app(folder: Path, settings: str = "") -> AskedApp:
+    """The same, asking for tokens; ``settings`` are those of the environment's service."""
+    numbers_project(folder)
+    file = folder / "lakeguard.toml"
+    file.write_text(f"{file.read_text()}\n[env.dev.service]\n{settings}\n")
+    return AskedApp(open_service(str(folder), parse_place("127.0.0.1:8600"), tokens=True))
+
+
+def token_for(folder: Path, name: str, *actions: Action) -> str:
+    """The Authorization header of a new service token."""
+    settings = load_settings(folder)
+    shown = manage_identity(settings, open_state(settings)).create_token(name, actions, ())
+    return f"Bearer {shown.text}"

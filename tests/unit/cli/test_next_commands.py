@@ -38,6 +38,7 @@ OTHERWISE = {
     "NoteRefused": "run.note",
     "PageExpired": "read the list again",
     "PathsForbidden": "tx.read(",
+    "RateLimited": "repeat the command",
     "RequestRefused": "see docs/reference/api.md",
     "SecretInEvent": "send the event without the secret",
     "SecretMissing": "provide the secret to the worker",

@@ -26,6 +26,7 @@ from lakeguard_sdk.errors import (
     MissingKey,
     NotRegistered,
     Place,
+    RateLimited,
     RequestRefused,
     ServiceBusy,
     StateUnavailable,
@@ -134,6 +135,15 @@ def test_a_request_that_was_never_sent_may_always_be_sent() -> None:
     assert called("dispatch.claim", claimed, WORKER)[0] == ()
     with pytest.raises(StateUnavailable):
         called("reader.datasets", in_turn(*[refusal] * TRIES))
+
+
+def test_a_request_that_came_too_early_may_always_be_sent_again() -> None:
+    early = refused(RateLimited(limit=60, seconds=3), 429, retry_after="3")
+    claimed = in_turn(early, ok({"assignments": [], "refused": []}))
+    result, sent, pauses = called("dispatch.claim", claimed, WORKER)
+    assert (result, len(sent), pauses) == ((), 2, [3])
+    with pytest.raises(RateLimited):
+        called("dispatch.claim", in_turn(*[early] * TRIES), WORKER)
 
 
 def test_lists_follow_their_pages() -> None:

@@ -56,6 +56,7 @@ def service_of(
     """Without the API, only reports of tasks and events arrive. Without tokens, everyone on this
     machine is let in, as the local user."""
     from lakeguard.http.authenticate import LocalAuthenticator, TokenAuthenticator
+    from lakeguard.http.rate_limits import RateLimits
     from lakeguard.http.service import Service
     from lakeguard.services.request_keys import RequestKeys
     from lakeguard.services.service_figures import FigureSource
@@ -88,6 +89,7 @@ def service_of(
         inbox_secret=None if secret is None else secret.resolve,
         has_api=has_api,
         figures=FigureSource(state, client.reader) if has_api else None,
+        limits=None if has_api and not tokens else RateLimits(settings.service),
     )
 
 

@@ -34,7 +34,9 @@ MOST_RESTARTS = 3
 TRIES = 4
 BACKOFF = Backoff(first=0.2, longest=5.0)
 LONGEST_PAUSE = 30.0
-_UNAVAILABLE = (429, 502, 503, 504)
+_TOO_MANY = 429
+"""Nothing was done."""
+_UNAVAILABLE = (_TOO_MANY, 502, 503, 504)
 
 
 @dataclass(frozen=True)
@@ -229,7 +231,8 @@ def sent(request: Request, service: str) -> Steps[Reply]:
         after = reply.headers.get("retry-after", "")
         error = error_of_body(reply.status, reply.body)
         waits = reply.status in _UNAVAILABLE or isinstance(error, KeyInUse)
-        if not waits or last or not request.is_repeatable or not after:
+        may_be_sent = request.is_repeatable or reply.status == _TOO_MANY
+        if not waits or last or not may_be_sent or not after:
             raise error
         yield Pause(min(float(after), LONGEST_PAUSE) if after.isdigit() else pause)
     raise AssertionError("the last try returns or raises")

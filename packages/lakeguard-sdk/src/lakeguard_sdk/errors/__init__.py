@@ -70,7 +70,7 @@ LakeGuardError
 │   │     NotDeployable LG-3333, EventConflict LG-3341
 │   ├── service
 │   │     NotAuthenticated LG-3401, DefinitionsChanged LG-3402, KeyInUse LG-3403*,
-│   │     ServiceBusy LG-3404*
+│   │     ServiceBusy LG-3404*, RateLimited LG-3405*
 │   └── data
 │         NotWaivable LG-3007, NotJudged LG-3011, SampleRefused LG-3008,
 │         SampleNotMasked LG-3009, ProfileRefused LG-3015, ProfileNotMasked LG-3016,
@@ -368,6 +368,7 @@ from lakeguard_sdk.errors.service import (
     ListenerOpen as ListenerOpen,
     NotAuthenticated as NotAuthenticated,
     PageExpired as PageExpired,
+    RateLimited as RateLimited,
     RequestRefused as RequestRefused,
     FolderNeeded as FolderNeeded,
     ServiceBusy as ServiceBusy,

@@ -87,3 +87,13 @@ class ServiceBusy(Refused):
     retryable = True
     what = "the service is busy: {reason}"
     next_command = "repeat the command"
+
+
+class RateLimited(Refused):
+    """Requests of one principal, or refused tokens of one address, came faster than the settings of
+    the service allow. Nothing was done; the same call succeeds after the time that is named."""
+
+    code = "LG-3405"
+    retryable = True
+    what = "more than {limit} requests a minute; the next one is let in after {seconds} s"
+    next_command = "repeat the command later"

@@ -55,6 +55,7 @@ def create_app(
         Guard,
         is_local=is_local,
         figures=metrics,
+        limits=service.limits,
         patience_seconds=patience_seconds,
         most_at_once=most_at_once,
     )
@@ -85,8 +86,12 @@ def _add_inbox(app: FastAPI, service: Service) -> None:
     async def answer(request: Request) -> Response:
         request.state.operation = PATHS[request.url.path].removeprefix("_")
         headers = dict(request.headers)
+        if service.limits is not None:
+            service.limits.admit_address("" if request.client is None else request.client.host)
         received = Received(request.url.path, headers, await request.body())
-        return response_of(await run_in_threadpool(inbox.answer, received))
+        found = await run_in_threadpool(inbox.answer, received)
+        request.state.credential_accepted = inbox.takes_token(received.path)
+        return response_of(found)
 
     app.router.routes.extend(Route(path, answer, methods=["POST"]) for path in PATHS)
 

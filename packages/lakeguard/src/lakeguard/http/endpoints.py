@@ -17,6 +17,7 @@ from lakeguard.access.principal import Principal
 from lakeguard.http.authenticate import require_permission
 from lakeguard.http.long_operations import FIRST_WAIT, LongOperations, Progress
 from lakeguard.http.page_tokens import page_of
+from lakeguard.http.rate_limits import WORK_PORTS
 from lakeguard.http.request_values import read_call, read_page, read_query
 from lakeguard.http.responses import JSON, Answer, Declined, answer_to, answer_without_retry
 from lakeguard.http.service import Service
@@ -50,7 +51,10 @@ class Call:
         return self.types.operation
 
 
-async def principal_of(service: Service, request: Request) -> Principal:
+async def principal_of(
+    service: Service, request: Request, operation: Operation | None = None
+) -> Principal:
+    """Who sent the request. Refused with ``RateLimited`` if too many came before it."""
     headers = dict(request.headers)
     client = "" if request.client is None else request.client.host
     if service.authenticate.blocks:
@@ -58,6 +62,9 @@ async def principal_of(service: Service, request: Request) -> Principal:
     else:
         principal = service.authenticate(headers, client)
     request.state.principal = principal
+    if service.limits is not None:
+        is_work = operation is not None and operation.port in WORK_PORTS
+        service.limits.admit(principal, is_work=is_work)
     return principal
 
 
@@ -68,7 +75,7 @@ def endpoint(
 
     async def answer(request: Request) -> Response:
         request.state.operation = operation.name
-        principal = await principal_of(service, request)
+        principal = await principal_of(service, request, operation)
         require_permission(principal, operation)
         query = read_query(request.scope["query_string"])
         body = await request.body()

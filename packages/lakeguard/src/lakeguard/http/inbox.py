@@ -75,6 +75,10 @@ class Inbox:
         route: Callable[[Request], Answer] = getattr(self, PATHS[request.path])
         return route(request)
 
+    def takes_token(self, path: str) -> bool:
+        """Whether what arrives there is let in by the token of a task."""
+        return PATHS[path] != "_event"
+
     def _report(self, request: Request) -> Answer:
         ticket = self._ticket(request)
         report = TaskReport.model_validate_json(checked_json(request.body), strict=True)

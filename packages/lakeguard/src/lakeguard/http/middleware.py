@@ -21,6 +21,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lakeguard.http.listen_address import names_this_machine
+from lakeguard.http.rate_limits import RateLimits
 from lakeguard.http.responses import Answer, Declined, answer_to
 from lakeguard_sdk.api.operation import PREFIX
 from lakeguard_sdk.errors import ServiceBusy, SettingsError
@@ -72,6 +73,11 @@ class _Exchange:
     def path(self) -> str:
         return str(self.scope["path"])
 
+    @property
+    def address(self) -> str:
+        client = self.scope.get("client")
+        return "" if client is None else str(client[0])
+
 
 @dataclass(frozen=True)
 class Guard:
@@ -80,6 +86,7 @@ class Guard:
     """Whether everyone on this machine is let in: then requests must name this machine, so that no
     page of a foreign site reaches it by a name of its own."""
     figures: RequestFigures | None = None
+    limits: RateLimits | None = None
     patience_seconds: float = PATIENCE_SECONDS
     most_at_once: int = MOST_AT_ONCE
     _under_way: set[str] = field(default_factory=set)
@@ -98,6 +105,7 @@ class Guard:
             await self._exchange(exchange, headers, receive, send)
         finally:
             self._under_way.discard(key)
+            self._note_credential(exchange, headers)
             self._note(exchange)
 
     async def _exchange(
@@ -124,6 +132,8 @@ class Guard:
             raise Declined(HTTPStatus.FORBIDDEN, "requests from browser pages are not allowed")
         if self.is_local and not names_this_machine(headers.get("host", "")):
             raise Declined(HTTPStatus.FORBIDDEN, "the Host header is not a local name")
+        if self.limits is not None and "authorization" in headers:
+            self.limits.check_address(exchange.address, headers["authorization"])
         if headers.get("content-encoding", "identity").lower() != "identity":
             raise Declined(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "send the body without an encoding")
         length, limit = headers.get("content-length"), limit_of(exchange.path)
@@ -143,6 +153,15 @@ class Guard:
         if drop:
             await body.drop()
             await answering({"type": "http.response.body", "body": b""})
+
+    def _note_credential(self, exchange: _Exchange, headers: Headers) -> None:
+        credential = headers.get("authorization")
+        if self.limits is None or credential is None:
+            return
+        if exchange.status == HTTPStatus.UNAUTHORIZED:
+            self.limits.note_refused(exchange.address, credential)
+        elif {"principal", "credential_accepted"} & exchange.scope["state"].keys():
+            self.limits.note_good(credential)
 
     def _note(self, exchange: _Exchange) -> None:
         """Ids and figures; no header, no body, no value of the query."""

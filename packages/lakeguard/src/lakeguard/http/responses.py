@@ -34,6 +34,7 @@ from lakeguard_sdk.errors import (
     NotRegistered,
     PageExpired,
     PlanChanged,
+    RateLimited,
     Refused,
     RegistryChanged,
     ServiceBusy,
@@ -85,7 +86,7 @@ _STATUS: tuple[tuple[HTTPStatus, tuple[type[LakeGuardError], ...]], ...] = (
     ),
     (HTTPStatus.PRECONDITION_FAILED, (DefinitionsChanged,)),
     (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, (TooLarge,)),
-    (HTTPStatus.TOO_MANY_REQUESTS, (ServiceBusy,)),
+    (HTTPStatus.TOO_MANY_REQUESTS, (RateLimited, ServiceBusy)),
     (HTTPStatus.INSUFFICIENT_STORAGE, (StateFull,)),
     (
         HTTPStatus.SERVICE_UNAVAILABLE,
@@ -151,7 +152,7 @@ def _refusal(error: LakeGuardError) -> Answer:
     status = status_of(type(error))
     headers = {}
     if error.retryable or status is HTTPStatus.SERVICE_UNAVAILABLE:
-        headers["Retry-After"] = str(RETRY_SECONDS)
+        headers["Retry-After"] = str(error.fields.get("seconds", RETRY_SECONDS))
     if status is HTTPStatus.UNAUTHORIZED:
         headers["WWW-Authenticate"] = "Bearer"
     document = problem_of(error)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from lakeguard.access.principal import Principal
 from lakeguard.http.authenticate import Authenticator
 from lakeguard.http.listen_address import Place
+from lakeguard.http.rate_limits import RateLimits
 from lakeguard.services.request_keys import RequestKeys
 from lakeguard.services.service_figures import ServiceFigures
 from lakeguard_sdk.client import Client
@@ -33,3 +34,5 @@ class Service:
     """Without it, tasks report and events arrive, and nothing else is answered."""
     figures: Callable[[], ServiceFigures] | None = None
     """Read at each scrape."""
+    limits: RateLimits | None = None
+    """None: whoever uses this machine may ask as often as he likes."""

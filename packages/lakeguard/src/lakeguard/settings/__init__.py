@@ -26,6 +26,7 @@ from lakeguard.settings.settings import (
     MaintenanceSettings,
     SecretReference,
     SecretsSettings,
+    ServiceSettings,
     Settings,
     SmtpSecurity,
 )
@@ -51,6 +52,7 @@ __all__ = [
     "MaintenanceSettings",
     "SecretReference",
     "SecretsSettings",
+    "ServiceSettings",
     "Settings",
     "SmtpSecurity",
     "find_project",

@@ -47,6 +47,7 @@ from lakeguard.settings.settings import (
     OutboundSettings,
     SecretReference,
     SecretsSettings,
+    ServiceSettings,
     Settings,
     StorageSettings,
     problem_of_address,
@@ -66,7 +67,7 @@ TOP_KEYS = ("default_env", "env", "alerts", "events", "inbox")
 ENV_KEYS = (
     "lake", "database", "schema", "password", "owner", "owner_password", "organisation", "spark",
     "maintenance", "alerts", "events", "dispatch", "inbox", "check_files", "secrets", "storage",
-    "outbound", "audit", "identity",
+    "outbound", "audit", "identity", "service",
 )  # fmt: skip
 DEFAULT_DATABASE = "sqlite:.lakeguard/state.db"
 SERVER_FILES = ("sslcert", "sslkey", "sslrootcert")
@@ -135,6 +136,7 @@ class _Reader(SettingsText):
             outbound=self._outbound(table, f"{where}.outbound"),
             audit=self._audit(table, f"{where}.audit"),
             identity=self._identity(table, f"{where}.identity"),
+            service=self._service(table, f"{where}.service"),
         )
 
     def _lake(self, table: Mapping[str, Any], key: str) -> str:
@@ -365,6 +367,13 @@ class _Reader(SettingsText):
         from lakeguard.settings.identity import read_identity
 
         return read_identity(self, self.table(table, "identity", where), where)
+
+    def _service(self, table: Mapping[str, Any], where: str) -> ServiceSettings:
+        if "service" not in table:
+            return ServiceSettings()
+        from lakeguard.settings.service import read_service
+
+        return read_service(self, self.table(table, "service", where), where)
 
     def _inbox(self, table: Mapping[str, Any], where: str) -> InboxSettings:
         of_all = self._inbox_of(self.data, "inbox")

@@ -255,6 +255,17 @@ class IdentitySettings(FrozenModel):
     """Difference between the clocks of issuer and service."""
 
 
+class ServiceSettings(FrozenModel):
+    """How much a service takes on, and how it is reached."""
+
+    requests_per_minute: int = 6_000
+    """Of a user or service token, apart from what workers call for their tasks."""
+    work_requests_per_minute: int = 60_000
+    """Of a worker or task: claims, heartbeats and reports."""
+    refused_tokens_per_minute: int = 60
+    """Of an address."""
+
+
 class StorageSettings(FrozenModel):
     """How the object store of a lake is reached. Without keys, by the standard chain of the cloud:
     environment, profile, web identity, instance."""
@@ -290,6 +301,7 @@ class Settings(FrozenModel):
     outbound: OutboundSettings = OutboundSettings()
     audit: AuditSettings = AuditSettings()
     identity: IdentitySettings = IdentitySettings()
+    service: ServiceSettings = ServiceSettings()
 
     def reach_lake(self) -> None:
         """Tell this process how to reach the object store of the lake; keys are resolved on use."""

@@ -1,0 +1,40 @@
+"""The section ``service`` of an environment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lakeguard.settings import ServiceSettings, load_settings
+from lakeguard_sdk.errors import SettingsError
+
+
+def loaded(folder: Path, text: str) -> ServiceSettings:
+    (folder / "lakeguard.toml").write_text(f"[env.dev]\n[env.dev.service]\n{text}")
+    return load_settings(folder).service
+
+
+def test_nothing_is_needed(tmp_path: Path) -> None:
+    assert loaded(tmp_path, "") == ServiceSettings()
+
+
+def test_limits(tmp_path: Path) -> None:
+    found = loaded(tmp_path, "requests_per_minute = 60\nrefused_tokens_per_minute = 1")
+    assert (found.requests_per_minute, found.refused_tokens_per_minute) == (60, 1)
+    assert found.work_requests_per_minute == ServiceSettings().work_requests_per_minute
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("requests_per_minute = 0", "whole number"),
+        ("requests_per_minute = true", "whole number"),
+        ('work_requests_per_minute = "many"', "whole number"),
+        ("refused_tokens_per_minute = 1_000_001", "whole number"),
+        ("request_per_minute = 1", "did you mean requests_per_minute"),
+    ],
+)
+def test_mistakes_are_named(tmp_path: Path, text: str, problem: str) -> None:
+    with pytest.raises(SettingsError, match=problem):
+        loaded(tmp_path, text)
