@@ -40,6 +40,9 @@ operation, and every model has the fields that it has in Python. The exact types
   /api/v1/operations/{operation_id}?after=LINES&wait=SECONDS` shows it as `running` with its lines
   of progress, `done` with its `result`, or `failed` with its `problem`. One that a restart of the
   service lost is unknown (404, `LG-1701`).
+- **stream** is answered with server-sent events to `Accept: text/event-stream`: one for each item,
+  as it happens, with its kind as name and id. After `Last-Event-ID` the others follow; after the
+  last one, 204. The stream ends with what it is about; a `problem` says why it ends before.
 - Definitions have an `ETag`. `POST /api/v1/applies` with `If-Match` is refused with 412
   (`LG-3402`) once `GET /api/v1/definitions` has another.
 - `backtest` with `remeasure: {}` answers in `to_remeasure` what has to be measured; send the
@@ -68,6 +71,7 @@ def published_openapi() -> str:
 def _row(types: Types) -> str:
     operation = types.operation
     traits = [operation.effect.value, *(["long"] if operation.long else [])]
+    traits += ["stream"] if operation.streamed else []
     taken = [f"`{each.name}`" for each in types.query]
     if operation.paged:
         taken.append("page")

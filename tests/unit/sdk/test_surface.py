@@ -55,6 +55,7 @@ def test_what_the_ports_offer() -> None:
             "resolve",
             "rules",
             "run",
+            "run_events",
             "runs",
             "samples",
             "schema_diff",

@@ -5,8 +5,7 @@ Checklist for implementations, covered by the contract tests:
 * every method returns a frozen model or raises one of ``lakeguard_sdk.errors``;
 * the ticket of an ended attempt gets ``Fenced`` from every method;
 * ``complete_move`` is idempotent: the same arguments return the same bytes;
-* a worker's client has ``reader`` and ``runs`` only, and any other call with a run's ticket is
-  refused with ``NotPermitted``.
+* a worker's client has ``reader`` and ``runs`` only; else a run's ticket gets ``NotPermitted``.
 """
 
 from __future__ import annotations
@@ -72,6 +71,7 @@ if TYPE_CHECKING:
         WorkerIdentity,
     )
     from lakeguard_sdk.model.run_comparison import CheckTrend, SideBySide, Since
+    from lakeguard_sdk.model.run_events import RunEvent
     from lakeguard_sdk.model.streams import StreamReport
     from lakeguard_sdk.model.table_operations import (
         AdoptableTable,
@@ -133,6 +133,9 @@ class Reader(Protocol):
         """Runs that have not ended, newest first; ``dead`` names why one can no longer end."""
 
     def run(self, run_id: str) -> RunRow: ...
+    def run_events(self, run_id: str) -> Sequence[RunEvent]:
+        """What happened to the run so far, in order; the last one says that it has ended."""
+
     def facts(self, run_id: str) -> RunFacts | None:
         """None if the run submitted no evidence."""
 
@@ -185,14 +188,12 @@ class Reader(Protocol):
     def source_files(
         self, dataset_id: str, version: int, keys: Sequence[str]
     ) -> Sequence[SourceFile]:
-        """Those among the source files that the version has read, as they were then. Ask for some
-        1,000 at a time."""
+        """Those among the source files that the version has read; some 1,000 at a time."""
 
     def source_file_page(
         self, dataset_id: str, version: int, after: str = ""
     ) -> Sequence[SourceFile]:
-        """All source files that the version has read, page by page: those after the last key of
-        the page before. Empty after the last."""
+        """Source files that the version has read, after the key; empty after the last."""
 
     def replay(self, run_id: str) -> ReplayResult: ...
     def schemas(self, name: DatasetName, limit: int = 50) -> Sequence[SchemaRow]: ...
@@ -328,8 +329,7 @@ class Operations(Protocol):
         as_newest: bool = False,
         key: str | None = None,
     ) -> str:
-        """Submits a build of quarantined rows; refused if none is chosen, or if they have no
-        order."""
+        """Submits a build of quarantined rows; refused if none is chosen, or they have no order."""
 
     def discard(
         self, name: DatasetName, choice: QuarantineSelection, reason: str

@@ -46,6 +46,8 @@ class Operation:
     """The body holds values of rows, which may have any character."""
     tagged: bool = False
     """The answer has an ETag, which the caller may send back as If-Match."""
+    streamed: bool = False
+    """The answer may be had as server-sent events, as they happen."""
     raw: bool = False
     """The body is not JSON of ours, and is passed on as it came."""
 

@@ -81,6 +81,7 @@ _READER = (
     _ask("reader.source_files", "/datasets-by-id/{dataset_id}/source-files", "files"),
     _get("reader.source_file_page", "/datasets-by-id/{dataset_id}/source-files", "files"),
     _get("reader.run", "/runs/{run_id}"),
+    _get("reader.run_events", "/runs/{run_id}/events", "events", streamed=True),
     _get("reader.facts", "/runs/{run_id}/facts", "facts"),
     _list("reader.versions", "/datasets/{name}/versions"),
     _list("reader.column_lineage", "/datasets/{name}/column-lineage"),

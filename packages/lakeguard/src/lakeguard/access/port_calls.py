@@ -63,7 +63,7 @@ READER = {
         "dataset definition rules runs open_runs versions column_lineage partitions invalidations"
         " pointer_moves quarantine quarantine_balance waivers schemas schema_diff",
     ),
-    **_all(_READ, About.RUN, "run facts decision trends since replay execution"),
+    **_all(_READ, About.RUN, "run run_events facts decision trends since replay execution"),
     "samples": PortCall(_READ, About.RUN, personal=True),
     "profiles": PortCall(_READ, About.DATASET, personal=True),
     "quarantined_rows": PortCall(_READ, About.DATASET, personal=True),

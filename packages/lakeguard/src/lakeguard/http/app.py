@@ -16,6 +16,7 @@ from starlette.routing import Route
 
 from lakeguard.http.authenticate import require_all_figures
 from lakeguard.http.endpoints import endpoint, principal_of
+from lakeguard.http.event_streams import EventStreams, StreamTimes
 from lakeguard.http.inbox import PATHS, Inbox
 from lakeguard.http.inbox import Request as Received
 from lakeguard.http.long_operations import LongOperations
@@ -38,8 +39,10 @@ def create_app(
     *,
     patience_seconds: float = PATIENCE_SECONDS,
     most_at_once: int = MOST_AT_ONCE,
+    stream_times: StreamTimes | None = None,
 ) -> FastAPI:
     """Nothing is asked of the control plane before the first request."""
+    streams = EventStreams(stream_times or StreamTimes())
     long = LongOperations(lambda error: Problem.model_validate(problem_of(error)))
 
     @asynccontextmanager
@@ -49,6 +52,7 @@ def create_app(
 
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, lifespan=lifespan)
     app.router.redirect_slashes = False
+    app.state.close_streams = streams.close
     is_local = service.has_api and service.authenticate.is_local
     metrics = ServiceMetrics(service.figures) if service.has_api else None
     app.add_middleware(
@@ -63,7 +67,7 @@ def create_app(
     _add_inbox(app, service)
     _add_health(app, service)
     if metrics is not None:
-        _add_api(app, service, long)
+        _add_api(app, service, long, streams)
         _add_metrics(app, service, metrics)
     return app
 
@@ -109,9 +113,9 @@ def _add_health(app: FastAPI, service: Service) -> None:
     app.router.routes.append(Route("/readyz", ready, methods=["GET"]))
 
 
-def _add_api(app: FastAPI, service: Service, long: LongOperations) -> None:
+def _add_api(app: FastAPI, service: Service, long: LongOperations, streams: EventStreams) -> None:
     routes = [
-        Route(each.template, endpoint(service, long, each), methods=[each.verb])
+        Route(each.template, endpoint(service, long, streams, each), methods=[each.verb])
         for each in OPERATIONS
     ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from http import HTTPStatus
 from typing import Any
@@ -15,6 +15,7 @@ from starlette.responses import Response
 
 from lakeguard.access.principal import Principal
 from lakeguard.http.authenticate import require_permission
+from lakeguard.http.event_streams import EventStreams, wants_stream
 from lakeguard.http.long_operations import FIRST_WAIT, LongOperations, Progress
 from lakeguard.http.page_tokens import page_of
 from lakeguard.http.rate_limits import WORK_PORTS
@@ -69,7 +70,7 @@ async def principal_of(
 
 
 def endpoint(
-    service: Service, long: LongOperations, operation: Operation
+    service: Service, long: LongOperations, streams: EventStreams, operation: Operation
 ) -> Callable[[Request], Any]:
     types = types_of(operation)
 
@@ -83,9 +84,20 @@ def endpoint(
         call = Call(types, principal, request.path_params, query, headers, body)
         if operation.long:
             return await _started(service, long, call)
+        if operation.streamed and wants_stream(request):
+            again = partial(principal_of, service, request, operation)
+            return await streams.respond(request, principal, again, partial(_read, service, call))
         return _response(await run_in_threadpool(_answered, service, call))
 
     return answer
+
+
+def _read(service: Service, call: Call, principal: Principal) -> Sequence[Any]:
+    """What a streamed operation answers now, to whoever the caller is now."""
+    call = replace(call, principal=principal)
+    values, _ = read_call(call.types, call.path, call.query, call.body)
+    found: Sequence[Any] = _method(service, call)(**values)
+    return found
 
 
 def _answered(service: Service, call: Call) -> Answer:

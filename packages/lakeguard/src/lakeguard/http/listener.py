@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import uvicorn
-from starlette.types import ASGIApp
+from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from lakeguard.http.listen_address import Place
@@ -91,7 +91,19 @@ def _patient_protocol(seconds: float) -> type[H11Protocol]:
     return PatientProtocol
 
 
-def make_server(app: ASGIApp, patience_seconds: float = PATIENCE_SECONDS) -> uvicorn.Server:
+class _Server(uvicorn.Server):
+    """Ends streams when it is stopped: they are requests that do not end by themselves."""
+
+    def __init__(self, config: uvicorn.Config, close_streams: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._close_streams = close_streams
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._close_streams()
+        await super().shutdown(sockets)
+
+
+def make_server(app: FastAPI, patience_seconds: float = PATIENCE_SECONDS) -> uvicorn.Server:
     config = uvicorn.Config(
         app,
         http=_patient_protocol(patience_seconds),
@@ -104,10 +116,10 @@ def make_server(app: ASGIApp, patience_seconds: float = PATIENCE_SECONDS) -> uvi
         timeout_keep_alive=_IDLE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
-    return uvicorn.Server(config)
+    return _Server(config, app.state.close_streams)
 
 
-def run(app: ASGIApp, listener: Listener) -> None:
+def run(app: FastAPI, listener: Listener) -> None:
     """Until SIGTERM or Ctrl-C; requests that are under way are answered first."""
     try:
         make_server(app).run(sockets=[listener.sock])
@@ -117,7 +129,7 @@ def run(app: ASGIApp, listener: Listener) -> None:
 
 @contextmanager
 def serving(
-    app: ASGIApp, listener: Listener, *, patience_seconds: float = PATIENCE_SECONDS
+    app: FastAPI, listener: Listener, *, patience_seconds: float = PATIENCE_SECONDS
 ) -> Iterator[Listener]:
     """Serves in a thread until the block ends."""
     server = make_server(app, patience_seconds)

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
 
+from lakeguard.http.event_streams import EVENT_STREAM
 from lakeguard.http.page_tokens import DEFAULT_SIZE, LARGEST_SIZE
 from lakeguard.http.responses import JSON
 from lakeguard_sdk.api.operation import PREFIX, Effect, Operation
@@ -104,6 +105,9 @@ def _operation(types: Types, schemas: dict[_Key, Any]) -> dict[str, Any]:
     else:
         answer = schemas[(f"{operation.name}:answer", "serialization")]
         found["responses"] = _responses(200, answer)
+        if operation.streamed:
+            found["responses"]["200"]["content"][EVENT_STREAM] = {"schema": {"type": "string"}}
+            found["responses"]["204"] = {"description": "Nothing follows the event that was named"}
     found["x-effect"] = operation.effect.value
     return found
 
@@ -151,6 +155,8 @@ def _headers(operation: Operation) -> list[dict[str, Any]]:
         names.append("If-None-Match")
     if operation.name == "registry.apply":
         names.append("If-Match")
+    if operation.streamed:
+        names.append("Last-Event-ID")
     return [{"name": name, "in": "header", "schema": {"type": "string"}} for name in names]
 
 

@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from lakeguard_sdk.model.read_models import FoundDataset
     from lakeguard_sdk.model.row_sample import RowSample
     from lakeguard_sdk.model.run_comparison import CheckTrend, Since
+    from lakeguard_sdk.model.run_events import RunEvent
     from lakeguard_sdk.scheduling.invalidations import InvalidationRow, PartitionRow
 
 
@@ -218,6 +219,15 @@ class StateReader(FileReader):
     def run(self, run_id: str) -> RunRow:
         with self.state.read() as tx:
             return self._run(tx, run_id)
+
+    def run_events(self, run_id: str) -> Sequence[RunEvent]:
+        from lakeguard.insight.reader.run_events import run_events
+
+        with self.state.read() as tx:
+            found = run_events(tx, run_id)
+        if found is None:
+            raise UnknownRun(run=run_id)
+        return found
 
     def facts(self, run_id: str) -> RunFacts | None:
         with self.state.read() as tx:

@@ -1,0 +1,1 @@
+from tests.contract.insight.test_run_events import *  # noqa: F403 - the same suite
