@@ -25,6 +25,15 @@ def test_limits(tmp_path: Path) -> None:
     assert found.work_requests_per_minute == ServiceSettings().work_requests_per_minute
 
 
+def test_how_it_is_reached(tmp_path: Path) -> None:
+    found = loaded(
+        tmp_path,
+        'tls_cert = "tls.pem"\ntls_key = "/etc/key"\ntrusted_proxies = ["::1", "10.1.0.0/16"]',
+    )
+    assert (found.tls_cert, found.tls_key) == (tmp_path / "tls.pem", Path("/etc/key"))
+    assert found.trusted_proxies == ("::1/128", "10.1.0.0/16")
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -32,6 +41,11 @@ def test_limits(tmp_path: Path) -> None:
         ("requests_per_minute = true", "whole number"),
         ('work_requests_per_minute = "many"', "whole number"),
         ("refused_tokens_per_minute = 1_000_001", "whole number"),
+        ('tls_cert = "tls.pem"', "both tls_cert and tls_key"),
+        ('trusted_proxies = "10.0.0.1"', "write a list"),
+        ('trusted_proxies = ["*"]', "not a network"),
+        ('trusted_proxies = ["0.0.0.0/0"]', "every address"),
+        ('trusted_proxies = ["proxy.example"]', "not a network"),
         ("request_per_minute = 1", "did you mean requests_per_minute"),
     ],
 )

@@ -19,7 +19,7 @@ from lakeguard.plane import (
     open_state,
 )
 from lakeguard.relay.relay import Relay
-from lakeguard.settings import Settings, load_settings
+from lakeguard.settings import ServiceSettings, Settings, load_settings
 from lakeguard.state.database import Database
 from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.client import Client
@@ -27,6 +27,7 @@ from lakeguard_sdk.client import Client
 if TYPE_CHECKING:
     from lakeguard.access.authenticate import Authenticator
     from lakeguard.access.principal import Principal
+    from lakeguard.http.certificate import Certificate
     from lakeguard.http.listen_address import Place
     from lakeguard.http.service import Service
     from lakeguard.services.manage_identity import ManageIdentity
@@ -46,8 +47,9 @@ def open_service(
 
 def needs_tokens(settings: Settings, place: Place) -> bool:
     """Whether a service asks who is there: a file on this machine, served to this machine, is
-    open to whoever may read the file."""
-    return settings.database.file is None or not place.is_loopback
+    open to whoever may read the file. Through a proxy, others come too."""
+    proxies = settings.service.trusted_proxies
+    return settings.database.file is None or not place.is_loopback or bool(proxies)
 
 
 def service_of(
@@ -89,8 +91,18 @@ def service_of(
         inbox_secret=None if secret is None else secret.resolve,
         has_api=has_api,
         figures=FigureSource(state, client.reader) if has_api else None,
+        certificate=certificate_of(settings.service),
+        trusted_proxies=settings.service.trusted_proxies,
         limits=None if has_api and not tokens else RateLimits(settings.service),
     )
+
+
+def certificate_of(settings: ServiceSettings) -> Certificate | None:
+    from lakeguard.http.certificate import Certificate
+
+    if settings.tls_cert is None or settings.tls_key is None:
+        return None
+    return Certificate(settings.tls_cert, settings.tls_key)
 
 
 def client_for(settings: Settings, database: Database, principal: Principal) -> Client:

@@ -45,7 +45,7 @@ LakeGuardError
 │   │     UnknownChannel LG-1401
 │   ├── service
 │   │     UnknownOperation LG-1701, PageExpired LG-1702, KeyReused LG-1703, RequestRefused LG-1704,
-│   │     FolderNeeded LG-1705, ListenerOpen LG-1706
+│   │     FolderNeeded LG-1705, ListenerOpen LG-1706, CertificateUnusable LG-1707
 │   └── data
 │         UnknownCheck LG-1301, WaiverInvalid LG-1302, UnknownWaiver LG-1303,
 │         NothingQuarantined LG-1501, DiscardInvalid LG-1502, UnknownRowRange LG-1661,
@@ -362,6 +362,7 @@ from lakeguard_sdk.errors.data import (
     DiscardInvalid as DiscardInvalid,
 )
 from lakeguard_sdk.errors.service import (
+    CertificateUnusable as CertificateUnusable,
     DefinitionsChanged as DefinitionsChanged,
     KeyInUse as KeyInUse,
     KeyReused as KeyReused,

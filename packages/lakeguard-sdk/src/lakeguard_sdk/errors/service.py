@@ -54,6 +54,15 @@ class ListenerOpen(UsageError):
     next_command = "lakeguard serve --listen 127.0.0.1:8600"
 
 
+class CertificateUnusable(UsageError):
+    """The files of the TLS certificate and its key have to be in PEM, belong together, and be
+    readable without a password."""
+
+    code = "LG-1707"
+    what = "the TLS certificate {file} cannot be used: {reason}"
+    next_command = "lakeguard serve --tls-cert FILE --tls-key FILE"
+
+
 class NotAuthenticated(Refused):
     """The service knows nobody by these credentials."""
 

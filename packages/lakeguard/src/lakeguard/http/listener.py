@@ -6,13 +6,14 @@ import asyncio
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
 
 import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
+from lakeguard.http.certificate import Certificate
 from lakeguard.http.listen_address import Place
 from lakeguard.http.middleware import PATIENCE_SECONDS
 from lakeguard.http.service import Service
@@ -30,10 +31,12 @@ class Listener:
 
     place: Place
     sock: socket.socket
+    certificate: Certificate | None = None
+    trusted_proxies: tuple[str, ...] = ()
 
     @property
     def url(self) -> str:
-        return f"http://{self.place}"
+        return f"{'https' if self.certificate else 'http'}://{self.place}"
 
 
 def listen(service: Service) -> Listener:
@@ -42,7 +45,8 @@ def listen(service: Service) -> Listener:
     everyone = service.has_api and service.authenticate.is_local
     if everyone and not service.place.is_loopback:
         raise ListenerOpen(place=str(service.place))
-    return bind(service.place)
+    bound = bind(service.place)
+    return replace(bound, certificate=service.certificate, trusted_proxies=service.trusted_proxies)
 
 
 def bind(place: Place) -> Listener:
@@ -103,13 +107,18 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def make_server(app: FastAPI, patience_seconds: float = PATIENCE_SECONDS) -> uvicorn.Server:
+def make_server(
+    app: FastAPI, listener: Listener, patience_seconds: float = PATIENCE_SECONDS
+) -> uvicorn.Server:
+    certificate = listener.certificate
     config = uvicorn.Config(
         app,
         http=_patient_protocol(patience_seconds),
         log_config=None,
         access_log=False,
-        proxy_headers=False,
+        proxy_headers=bool(listener.trusted_proxies),
+        forwarded_allow_ips=list(listener.trusted_proxies),
+        ssl_context_factory=None if certificate is None else lambda *_: certificate.context,
         server_header=False,
         ws="none",
         lifespan="on",
@@ -119,26 +128,20 @@ def make_server(app: FastAPI, patience_seconds: float = PATIENCE_SECONDS) -> uvi
     return _Server(config, app.state.close_streams)
 
 
-def run(app: FastAPI, listener: Listener) -> None:
-    """Until SIGTERM or Ctrl-C; requests that are under way are answered first."""
-    try:
-        make_server(app).run(sockets=[listener.sock])
-    finally:
-        listener.sock.close()
-
-
 @contextmanager
 def serving(
     app: FastAPI, listener: Listener, *, patience_seconds: float = PATIENCE_SECONDS
 ) -> Iterator[Listener]:
     """Serves in a thread until the block ends."""
-    server = make_server(app, patience_seconds)
+    server = make_server(app, listener, patience_seconds)
     thread = threading.Thread(
         target=server.run, kwargs={"sockets": [listener.sock]}, name="http", daemon=True
     )
     thread.start()
+    certificate = listener.certificate
     try:
-        yield listener
+        with nullcontext() if certificate is None else certificate.reloading():
+            yield listener
     finally:
         server.should_exit = True
         thread.join()

@@ -179,6 +179,8 @@ class Guard:
             "method": exchange.scope["method"],
             "operation": operation,
             "status": exchange.status,
+            "client": exchange.address,
+            "scheme": exchange.scope.get("scheme", ""),
             "milliseconds": round(seconds * 1000, 1),
             "actor": getattr(principal, "name", ""),
             "organisation": getattr(principal, "org_id", ""),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from lakeguard.access.principal import Principal
 from lakeguard.http.authenticate import Authenticator
+from lakeguard.http.certificate import Certificate
 from lakeguard.http.listen_address import Place
 from lakeguard.http.rate_limits import RateLimits
 from lakeguard.services.request_keys import RequestKeys
@@ -34,5 +35,9 @@ class Service:
     """Without it, tasks report and events arrive, and nothing else is answered."""
     figures: Callable[[], ServiceFigures] | None = None
     """Read at each scrape."""
+    certificate: Certificate | None = None
+    """None: plain HTTP."""
+    trusted_proxies: tuple[str, ...] = ()
+    """Networks whose X-Forwarded-For and X-Forwarded-Proto are believed."""
     limits: RateLimits | None = None
     """None: whoever uses this machine may ask as often as he likes."""

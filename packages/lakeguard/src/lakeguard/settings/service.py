@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Protocol
 
 from lakeguard.settings.settings import ServiceSettings
 from lakeguard_sdk.errors import SettingsError
+from lakeguard_sdk.security.outbound import parse_network
 
 _MOST_REQUESTS = 1_000_000
+_FILES = ("tls_cert", "tls_key")
 _LIMITS = ("requests_per_minute", "work_requests_per_minute", "refused_tokens_per_minute")
 
 
 class Text(Protocol):
     """The access to a settings file that this needs."""
 
+    @property
+    def file(self) -> Path: ...
     def check_keys(self, table: Mapping[str, Any], known: Any, where: str) -> None: ...
+    def optional_text(self, table: Mapping[str, Any], key: str, where: str) -> str: ...
     def error(self, problem: str) -> SettingsError: ...
 
 
@@ -25,6 +31,15 @@ def read_service(text: Text, section: Mapping[str, Any], where: str) -> ServiceS
     for name in _LIMITS:
         if name in section:
             found[name] = _number(text, section[name], f"{where}.{name}")
+    for name in _FILES:
+        if name in section:
+            place = text.optional_text(section, name, f"{where}.{name}")
+            found[name] = (text.file.parent / place).resolve()
+    if ("tls_cert" in found) != ("tls_key" in found):
+        raise text.error(f"{where}: write both tls_cert and tls_key, or neither")
+    if "trusted_proxies" in section:
+        key = f"{where}.trusted_proxies"
+        found["trusted_proxies"] = _networks(text, section["trusted_proxies"], key)
     return ServiceSettings(**found)
 
 
@@ -32,3 +47,17 @@ def _number(text: Text, value: object, key: str) -> int:
     if type(value) is not int or not 1 <= value <= _MOST_REQUESTS:
         raise text.error(f"{key}: write a whole number from 1 to {_MOST_REQUESTS:,}")
     return value
+
+
+def _networks(text: Text, value: object, key: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise text.error(f'{key}: write a list such as ["10.1.0.7"]')
+    for network in value:
+        try:
+            parsed = parse_network(network)
+        except ValueError:
+            wanted = "a network such as 10.1.0.0/16, or one address"
+            raise text.error(f"{key}: {network!r} is not {wanted}") from None
+        if not parsed.prefixlen:
+            raise text.error(f"{key}: {network} is every address; name those of the proxies")
+    return tuple(str(parse_network(network)) for network in value)

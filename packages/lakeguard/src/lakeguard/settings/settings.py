@@ -264,6 +264,11 @@ class ServiceSettings(FrozenModel):
     """Of a worker or task: claims, heartbeats and reports."""
     refused_tokens_per_minute: int = 60
     """Of an address."""
+    tls_cert: Path | None = None
+    """The certificate, with those between it and its authority; without it, plain HTTP."""
+    tls_key: Path | None = None
+    trusted_proxies: tuple[str, ...] = ()
+    """Networks whose X-Forwarded-For and X-Forwarded-Proto are believed."""
 
 
 class StorageSettings(FrozenModel):

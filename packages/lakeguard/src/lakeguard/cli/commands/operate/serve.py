@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import click
 
@@ -17,7 +18,7 @@ from lakeguard.cli.terminal.output import answer
 from lakeguard.cli.terminal.progress import note
 from lakeguard.services.dispatcher_loop import DispatcherLoop
 from lakeguard.services.plain_text import escaped
-from lakeguard.settings import load_settings
+from lakeguard.settings import Settings, load_settings
 
 ACCESS_LOG = "lakeguard.access"
 
@@ -30,9 +31,23 @@ ACCESS_LOG = "lakeguard.access"
     show_default=True,
     help="Where to listen; port 0 picks a free one.",
 )
+@click.option(
+    "--tls-cert",
+    metavar="FILE",
+    type=click.Path(path_type=Path, resolve_path=True),
+    help="Serve HTTPS with this certificate, in PEM.",
+)
+@click.option(
+    "--tls-key",
+    metavar="FILE",
+    type=click.Path(path_type=Path, resolve_path=True),
+    help="Its private key.",
+)
 @click.option("--dispatch", is_flag=True, help="Also do the work of a dispatcher.")
 @shared_options
-def serve_command(call: Call, listen: str, dispatch: bool) -> None:
+def serve_command(
+    call: Call, listen: str, tls_cert: Path | None, tls_key: Path | None, dispatch: bool
+) -> None:
     """Serve the control plane over HTTP, until stopped.
 
     With a database in a file, everyone who uses this machine may use it, as you. On PostgreSQL, or
@@ -47,11 +62,13 @@ def serve_command(call: Call, listen: str, dispatch: bool) -> None:
     from lakeguard.service_plane import needs_tokens, service_of
 
     require_folder("serve", "it serves the control plane of that folder")
-    settings = load_settings(project_of(call), call.env)
+    settings = _with_certificate(load_settings(project_of(call), call.env), tls_cert, tls_key)
     place = parse_place(listen)
     client = client_when_available(call)
     service = service_of(client, settings, place, tokens=needs_tokens(settings, place))
     listener = bound(service)
+    if not place.is_loopback and service.certificate is None and not service.trusted_proxies:
+        note("plain HTTP: tokens can be read on the way; see --tls-cert, or trusted_proxies")
     client.start()
     stopped = threading.Event()
     with ExitStack() as stack:
@@ -66,6 +83,16 @@ def serve_command(call: Call, listen: str, dispatch: bool) -> None:
         sys.stdout.flush()
         stopped.wait()
         note("stopping")
+
+
+def _with_certificate(settings: Settings, cert: Path | None, key: Path | None) -> Settings:
+    """The options, else the settings."""
+    if (cert is None) != (key is None):
+        raise click.UsageError("write both --tls-cert and --tls-key, or neither")
+    if cert is None:
+        return settings
+    service = settings.service.model_copy(update={"tls_cert": cert, "tls_key": key})
+    return settings.model_copy(update={"service": service})
 
 
 @contextmanager
