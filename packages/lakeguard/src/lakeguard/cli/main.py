@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lakeguard.cli.command_registry import Catalogue
-from lakeguard.cli.options import Call, env_option, json_option, project_option
+from lakeguard.cli.options import NEEDS_FOLDER, Call, env_option, json_option, project_option
 
 if TYPE_CHECKING:
     from lakeguard_sdk.client import Client
@@ -30,7 +30,9 @@ YOUNG_OBJECTS = 200_000
 @click.group(
     cls=Catalogue,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 0 success, 1 failure, 2 usage or definition error, 3 blocked.",
+    epilog="With LAKEGUARD_URL=https://HOST, commands ask the service there. Refused then, because "
+    f"they work on the folder: {', '.join(NEEDS_FOLDER)}. "
+    "Exit codes: 0 success, 1 failure, 2 usage or definition error, 3 blocked.",
 )
 @project_option
 @env_option

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from lakeguard.cli.options import Call
+from lakeguard.cli.options import NEEDS_FOLDER, Call
 from lakeguard.cli.terminal.layout import moment
 from lakeguard.cli.terminal.progress import note
 from lakeguard.services.plain_text import escaped
@@ -61,10 +61,10 @@ def hide_secrets_of(call: Call) -> None:
         hide_secrets(load_settings(project_of(call), call.env))
 
 
-def require_folder(command: str, reason: str) -> None:
+def require_folder(command: str) -> None:
     """Refuses a command that no service can do."""
     if service_url():
-        raise FolderNeeded(command=command, reason=reason)
+        raise FolderNeeded(command=command, reason=NEEDS_FOLDER[command])
 
 
 def client_of(call: Call) -> Client:

@@ -18,7 +18,7 @@ from lakeguard.cli.rendering.plan import (
     unfailable_lines,
     warning_lines,
 )
-from lakeguard.cli.session import client_of, project_of, writing
+from lakeguard.cli.session import client_of, project_of, service_url, writing
 from lakeguard.cli.terminal.layout import Tone, toned
 from lakeguard.cli.terminal.output import answer
 from lakeguard.cli.terminal.progress import note
@@ -126,7 +126,8 @@ def validate_command(call: Call, strict: bool) -> None:
         if settings.database.server:
             require_apart(definitions.targets, make_url(settings.database.server))
         require_store(definitions, settings.secrets.command)
-        unasked, recorded = _compare(definitions, settings)
+        ask = _ask_service if service_url() else _ask_state
+        unasked, recorded = ask(call, definitions, settings)
     if unasked:
         note(f"only the files were checked; the registry is unavailable: {escaped(unasked)}")
     warned = tuple(_unfailable(call, definitions)) if strict and recorded else ()
@@ -141,7 +142,16 @@ def _unfailable(call: Call, definitions: Definitions) -> Iterator[UnfailableRule
     return unfailable_rules(client_of(call).reader, definitions.datasets)
 
 
-def _compare(definitions: Definitions, settings: Settings) -> tuple[str, bool]:
+def _ask_service(call: Call, definitions: Definitions, _: Settings) -> tuple[str, bool]:
+    """As ``_ask_state``, of the service that ``LAKEGUARD_URL`` names."""
+    try:
+        client_of(call).registry.plan(definitions)
+    except (StateError, SecretMissing) as error:
+        return str(error), False
+    return "", True
+
+
+def _ask_state(_: Call, definitions: Definitions, settings: Settings) -> tuple[str, bool]:
     """Raises what apply would raise, changing nothing. Returns why the registry is unavailable,
     else an empty string, and whether there is a State; a missing one counts as an empty
     registry."""

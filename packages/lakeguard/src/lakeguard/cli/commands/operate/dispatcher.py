@@ -46,7 +46,7 @@ def dispatcher_command(call: Call, once: bool, listen: str | None) -> int:
     Any number of dispatchers may run at once: each schedule time, version, file and event starts a
     job once. Jobs themselves run in workers.
     """
-    require_folder("dispatcher", "a service dispatches itself: lakeguard serve --dispatch")
+    require_folder("dispatcher")
     settings = load_settings(project_of(call), call.env)
     if once and listen is not None:
         raise click.UsageError("--once and --listen exclude each other")

@@ -37,12 +37,16 @@ def reason_option(*, required: bool) -> Callable[..., Any]:
     )
 
 
+def _group() -> str:
+    """The first word of the command that is called."""
+    group = click.get_current_context().parent
+    return "" if group is None else group.info_name or ""
+
+
 @contextmanager
 def identity_of(call: Call) -> Iterator[ManageIdentity]:
     """Identity of the environment. What is written is delivered to the ledger at the end."""
-    context = click.get_current_context()
-    group = "" if context.parent is None else f"{context.parent.info_name} "
-    require_folder(f"{group}{context.info_name}", "its database says who may call the service")
+    require_folder(_group())
     client_of(call).start()
     settings = load_settings(project_of(call), call.env)
     database = open_state(settings)

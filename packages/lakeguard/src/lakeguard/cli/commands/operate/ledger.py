@@ -111,7 +111,7 @@ def rebuild_command(call: Call, replace: bool) -> None:
     damaged SQLite file is kept beside the new one. Foreign tables in the same schema are not
     touched. The rebuilt database then owns the lake.
     """
-    require_folder("rebuild", "it fills an empty database, which has no service yet")
+    require_folder("rebuild")
     rebuilt = rebuild_embedded(project_of(call), env=call.env, replace=replace, progress=note)
     many, batches = plural(rebuilt.rows, "fact"), plural(rebuilt.batches, "batch", "batches")
     lines = [f"{many} of {batches} restored, and the tables derived from them"]

@@ -21,7 +21,7 @@ def migrate_command(call: Call) -> None:
     connects as the owner, binds the role in database to the rows of one organisation at a time,
     and grants it what the service needs.
     """
-    require_folder("migrate", "it changes the tables of its database")
+    require_folder("migrate")
     migrated = migrate_embedded(project_of(call), env=call.env)
     answer(call, migrated.to_data(), _lines(migrated))
 

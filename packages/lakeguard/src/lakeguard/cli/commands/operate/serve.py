@@ -61,7 +61,7 @@ def serve_command(
     from lakeguard.http.listener import serving
     from lakeguard.service_plane import needs_tokens, service_of
 
-    require_folder("serve", "it serves the control plane of that folder")
+    require_folder("serve")
     settings = _with_certificate(load_settings(project_of(call), call.env), tls_cert, tls_key)
     place = parse_place(listen)
     client = client_when_available(call)
