@@ -61,7 +61,7 @@ bench: setup  ## benchmarks, BENCH=name for one of them
 	@$(in_venv)/python -m bench $(BENCH)
 
 lock: setup  ## requirements.lock from the pyproject files, ARGS=--upgrade for newer versions
-	@$(compile) --extra local --extra s3 --group pyproject.toml:dev --group pyproject.toml:demo \
+	@$(compile) --extra local --extra s3 --extra traces --group pyproject.toml:dev --group pyproject.toml:demo \
 		--no-emit-package lakeguard-sdk packages/*/pyproject.toml -o requirements.lock
 	@$(compile) setup/runtimes/spark35.in -o setup/runtimes/spark35.txt
 	@$(compile) --group pyproject.toml:build -c requirements.lock -o setup/build.txt

@@ -86,6 +86,7 @@ VARIABLES: dict[str, str] = {
     "LAKEGUARD_CACHE": "",
     "LAKEGUARD_URL": "",
     "LAKEGUARD_TOKEN": "lgs1_root",
+    "OTEL_EXPORTER_OTLP_ENDPOINT": "",
     "XDG_CACHE_HOME": "",
     "JAVA_HOME": "",
     "SPARK_HOME": "",

@@ -54,6 +54,7 @@ OTHERWISE = {
     "StateReadOnly": "repeat the command",
     "StateRefused": "choose another schema",
     "StateUnavailable": "repeat the command",
+    "TracesUnavailable": "pip install",
     "UnknownFrame": "tx.read(",
     "UnknownPlane": "pip install",
     "WorkerMissing": "pip install",

@@ -42,6 +42,8 @@ def test_how_it_is_reached(tmp_path: Path) -> None:
         ('work_requests_per_minute = "many"', "whole number"),
         ("refused_tokens_per_minute = 1_000_001", "whole number"),
         ('tls_cert = "tls.pem"', "both tls_cert and tls_key"),
+        ('traces = "collector:4318"', "https://HOST"),
+        ('traces = "http://me:secret@collector:4318"', "secret"),
         ('trusted_proxies = "10.0.0.1"', "write a list"),
         ('trusted_proxies = ["*"]', "not a network"),
         ('trusted_proxies = ["0.0.0.0/0"]', "every address"),

@@ -60,6 +60,7 @@ def service_of(
     from lakeguard.http.authenticate import LocalAuthenticator, TokenAuthenticator
     from lakeguard.http.rate_limits import RateLimits
     from lakeguard.http.service import Service
+    from lakeguard.http.traces import open_traces
     from lakeguard.services.request_keys import RequestKeys
     from lakeguard.services.service_figures import FigureSource
 
@@ -93,6 +94,7 @@ def service_of(
         figures=FigureSource(state, client.reader) if has_api else None,
         certificate=certificate_of(settings.service),
         trusted_proxies=settings.service.trusted_proxies,
+        traces=open_traces(settings.service.traces),
         limits=None if has_api and not tokens else RateLimits(settings.service),
     )
 

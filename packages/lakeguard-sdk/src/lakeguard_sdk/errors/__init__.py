@@ -45,7 +45,8 @@ LakeGuardError
 │   │     UnknownChannel LG-1401
 │   ├── service
 │   │     UnknownOperation LG-1701, PageExpired LG-1702, KeyReused LG-1703, RequestRefused LG-1704,
-│   │     FolderNeeded LG-1705, ListenerOpen LG-1706, CertificateUnusable LG-1707
+│   │     FolderNeeded LG-1705, ListenerOpen LG-1706, CertificateUnusable LG-1707,
+│   │     TracesUnavailable LG-1708
 │   └── data
 │         UnknownCheck LG-1301, WaiverInvalid LG-1302, UnknownWaiver LG-1303,
 │         NothingQuarantined LG-1501, DiscardInvalid LG-1502, UnknownRowRange LG-1661,
@@ -373,5 +374,6 @@ from lakeguard_sdk.errors.service import (
     RequestRefused as RequestRefused,
     FolderNeeded as FolderNeeded,
     ServiceBusy as ServiceBusy,
+    TracesUnavailable as TracesUnavailable,
     UnknownOperation as UnknownOperation,
 )

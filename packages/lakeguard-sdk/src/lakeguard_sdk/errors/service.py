@@ -63,6 +63,14 @@ class CertificateUnusable(UsageError):
     next_command = "lakeguard serve --tls-cert FILE --tls-key FILE"
 
 
+class TracesUnavailable(UsageError):
+    """The settings name a collector of traces, and what sends them is not installed."""
+
+    code = "LG-1708"
+    what = "traces are configured, and {extra} is not installed"
+    next_command = "pip install '{extra}'"
+
+
 class NotAuthenticated(Refused):
     """The service knows nobody by these credentials."""
 

@@ -49,6 +49,7 @@ def create_app(
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
         long.close()
+        service.traces.close()
 
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, lifespan=lifespan)
     app.router.redirect_slashes = False
@@ -60,6 +61,7 @@ def create_app(
         is_local=is_local,
         figures=metrics,
         limits=service.limits,
+        traces=service.traces,
         patience_seconds=patience_seconds,
         most_at_once=most_at_once,
     )

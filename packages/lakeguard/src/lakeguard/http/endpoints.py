@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from http import HTTPStatus
@@ -165,7 +166,12 @@ def _result(service: Service, call: Call) -> Answer:
 def _method(service: Service, call: Call) -> Callable[..., Any]:
     client = service.client_for(call.principal)
     found: Callable[..., Any] = getattr(getattr(client, call.operation.port), call.operation.method)
-    return found
+
+    def traced(*args: Any, **fields: Any) -> Any:
+        with service.traces.call(call.operation.name):
+            return found(*args, **fields)
+
+    return traced
 
 
 def _shown(
@@ -315,7 +321,8 @@ def _start(
             return answer.model_dump(mode="json", by_alias=True, warnings=False)
         return result.model_dump(mode="json", by_alias=True)
 
-    return long.start(types.operation.name, call.principal, work)
+    context = copy_context()  # of the request, whose trace it is
+    return long.start(types.operation.name, call.principal, lambda note: context.run(work, note))
 
 
 def _response(answer: Answer) -> Response:

@@ -23,6 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from lakeguard.http.listen_address import names_this_machine
 from lakeguard.http.rate_limits import RateLimits
 from lakeguard.http.responses import Answer, Declined, answer_to
+from lakeguard.http.traces import NoTraces, Traces
 from lakeguard_sdk.api.operation import PREFIX
 from lakeguard_sdk.errors import ServiceBusy, SettingsError
 
@@ -74,6 +75,26 @@ class _Exchange:
         return str(self.scope["path"])
 
     @property
+    def operation(self) -> str:
+        return str(self.scope["state"].get("operation", ""))
+
+    def ids(self) -> dict[str, str]:
+        """Of run, task and operation, as the path has them."""
+        path = self.scope.get("path_params") or {}
+        return {name: str(path[name])[:64] for name in _IDS if name in path}
+
+    def attributes(self) -> dict[str, str | int]:
+        """For a trace."""
+        principal = self.scope["state"].get("principal")
+        own = {
+            "request_id": self.request_id,
+            "organisation": getattr(principal, "org_id", ""),
+            **self.ids(),
+        }
+        named = {f"lakeguard.{name}": value for name, value in own.items() if value}
+        return {"http.response.status_code": self.status, **named}
+
+    @property
     def address(self) -> str:
         client = self.scope.get("client")
         return "" if client is None else str(client[0])
@@ -87,6 +108,7 @@ class Guard:
     page of a foreign site reaches it by a name of its own."""
     figures: RequestFigures | None = None
     limits: RateLimits | None = None
+    traces: Traces = field(default_factory=NoTraces)
     patience_seconds: float = PATIENCE_SECONDS
     most_at_once: int = MOST_AT_ONCE
     _under_way: set[str] = field(default_factory=set)
@@ -101,12 +123,14 @@ class Guard:
         scope.setdefault("state", {})
         key = f"{exchange.request_id} {id(exchange)}"
         self._under_way.add(key)
-        try:
-            await self._exchange(exchange, headers, receive, send)
-        finally:
-            self._under_way.discard(key)
-            self._note_credential(exchange, headers)
-            self._note(exchange)
+        with self.traces.request(headers, scope["method"]) as describe:
+            try:
+                await self._exchange(exchange, headers, receive, send)
+            finally:
+                self._under_way.discard(key)
+                self._note_credential(exchange, headers)
+                self._note(exchange)
+                describe(exchange.operation or "other", exchange.attributes())
 
     async def _exchange(
         self, exchange: _Exchange, headers: Headers, receive: Receive, send: Send
@@ -167,24 +191,22 @@ class Guard:
         """Ids and figures; no header, no body, no value of the query."""
         seconds = time.monotonic() - exchange.began
         state: MutableMapping[str, Any] = exchange.scope["state"]
-        operation = str(state.get("operation", ""))
         if self.figures is not None:
-            self.figures.ended(operation, exchange.status, seconds)
+            self.figures.ended(exchange.operation, exchange.status, seconds)
         if not access_log.isEnabledFor(logging.INFO):
             return
-        path = exchange.scope.get("path_params") or {}
         principal = state.get("principal")
         line = {
             "request_id": exchange.request_id,
             "method": exchange.scope["method"],
-            "operation": operation,
+            "operation": exchange.operation,
             "status": exchange.status,
             "client": exchange.address,
             "scheme": exchange.scope.get("scheme", ""),
             "milliseconds": round(seconds * 1000, 1),
             "actor": getattr(principal, "name", ""),
             "organisation": getattr(principal, "org_id", ""),
-            **{name: str(path[name])[:64] for name in _IDS if name in path},
+            **exchange.ids(),
         }
         access_log.info(json.dumps({name: value for name, value in line.items() if value != ""}))
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lakeguard.access.principal import Principal
 from lakeguard.http.authenticate import Authenticator
 from lakeguard.http.certificate import Certificate
 from lakeguard.http.listen_address import Place
 from lakeguard.http.rate_limits import RateLimits
+from lakeguard.http.traces import NoTraces, Traces
 from lakeguard.services.request_keys import RequestKeys
 from lakeguard.services.service_figures import ServiceFigures
 from lakeguard_sdk.client import Client
@@ -39,5 +40,6 @@ class Service:
     """None: plain HTTP."""
     trusted_proxies: tuple[str, ...] = ()
     """Networks whose X-Forwarded-For and X-Forwarded-Proto are believed."""
+    traces: Traces = field(default_factory=NoTraces)
     limits: RateLimits | None = None
     """None: whoever uses this machine may ask as often as he likes."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from lakeguard.settings.settings import ServiceSettings
+from lakeguard.settings.settings import ServiceSettings, problem_of_address
 from lakeguard_sdk.errors import SettingsError
 from lakeguard_sdk.security.outbound import parse_network
 
@@ -37,6 +37,11 @@ def read_service(text: Text, section: Mapping[str, Any], where: str) -> ServiceS
             found[name] = (text.file.parent / place).resolve()
     if ("tls_cert" in found) != ("tls_key" in found):
         raise text.error(f"{where}: write both tls_cert and tls_key, or neither")
+    if "traces" in section:
+        found["traces"] = text.optional_text(section, "traces", f"{where}.traces")
+        problem = problem_of_address(found["traces"], allow_http=True)
+        if problem:
+            raise text.error(f"{where}.traces: {problem}")
     if "trusted_proxies" in section:
         key = f"{where}.trusted_proxies"
         found["trusted_proxies"] = _networks(text, section["trusted_proxies"], key)
