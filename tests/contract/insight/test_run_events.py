@@ -8,8 +8,8 @@ import pytest
 
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.errors import UnknownRun
+from lakeguard_sdk.model.read_models import RunEventKind
 from lakeguard_sdk.model.run import Failure
-from lakeguard_sdk.model.run_events import RunEventKind
 from tests.support.lakes.policy_datasets import opened
 from tests.support.lakes.published_by_hand import run_by_hand
 from tests.support.projects.projects import numbers_project

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         ReplayResult,
         ResolvedDataset,
         RuleRow,
+        RunEvent,
         RunFacts,
         RunRow,
         SchemaDiff,
@@ -71,7 +72,6 @@ if TYPE_CHECKING:
         WorkerIdentity,
     )
     from lakeguard_sdk.model.run_comparison import CheckTrend, SideBySide, Since
-    from lakeguard_sdk.model.run_events import RunEvent
     from lakeguard_sdk.model.streams import StreamReport
     from lakeguard_sdk.model.table_operations import (
         AdoptableTable,

@@ -125,6 +125,34 @@ class OpenRun(FrozenModel):
     command that writes, or the dispatcher, ends it."""
 
 
+class RunEventKind(StrEnum):
+    """What happens to a run while it is live: in this order, each at most once."""
+
+    STARTED = "started"
+    """An attempt of the task has begun."""
+    OPENED = "opened"
+    """Inputs, rules and settings are pinned."""
+    SCHEMA = "schema"
+    """The schema of the batch is known."""
+    DECIDED = "decided"
+    """The gate has decided."""
+    MOVING = "moving"
+    """The table is about to change."""
+    MOVED = "moved"
+    """The commit was found, or it can no longer come."""
+    ENDED = "ended"
+    """Nothing follows."""
+
+
+class RunEvent(FrozenModel):
+    kind: RunEventKind
+    at: Instant
+    detail: str = ""
+    """The verdict, the kind of the move and its outcome, or the status of the run."""
+    code: str = ""
+    """Of the error that ended it."""
+
+
 class VersionRow(FrozenModel):
     dataset_id: str
     version: int

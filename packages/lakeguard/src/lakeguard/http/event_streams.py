@@ -19,7 +19,7 @@ from starlette.responses import Response, StreamingResponse
 from lakeguard.access.principal import Principal
 from lakeguard.http.responses import answer_to
 from lakeguard_sdk.errors import LakeGuardError, ServiceBusy
-from lakeguard_sdk.model.run_events import RunEvent, RunEventKind
+from lakeguard_sdk.model.read_models import RunEvent, RunEventKind
 
 EVENT_STREAM = "text/event-stream"
 MOST_STREAMS = 64

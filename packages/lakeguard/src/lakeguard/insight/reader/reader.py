@@ -82,10 +82,9 @@ if TYPE_CHECKING:
         QuarantineListing,
         QuarantineSelection,
     )
-    from lakeguard_sdk.model.read_models import FoundDataset
+    from lakeguard_sdk.model.read_models import FoundDataset, RunEvent
     from lakeguard_sdk.model.row_sample import RowSample
     from lakeguard_sdk.model.run_comparison import CheckTrend, Since
-    from lakeguard_sdk.model.run_events import RunEvent
     from lakeguard_sdk.scheduling.invalidations import InvalidationRow, PartitionRow
 
 

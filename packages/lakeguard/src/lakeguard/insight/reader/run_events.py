@@ -20,7 +20,7 @@ from lakeguard.state.schema import (
 )
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TaskState
-from lakeguard_sdk.model.run_events import RunEvent, RunEventKind
+from lakeguard_sdk.model.read_models import RunEvent, RunEventKind
 
 
 def run_events(tx: Transaction, run_id: str) -> list[RunEvent] | None:
