@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import count
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from sqlalchemy import select
@@ -28,15 +29,19 @@ from lakeguard.settings.settings import SecretReference
 from lakeguard.state.database import Database
 from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import service_token_secrets
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.errors import (
     BadToken,
     ServiceTokenInvalid,
     SettingsError,
+    StateFull,
     UnknownServiceToken,
 )
 from lakeguard_sdk.security.secret_values import holds_secret, masked
 from tests.support.projects.planes import Clock
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -233,6 +238,19 @@ def test_the_minute_of_the_last_use_is_recorded(service: Service) -> None:
         assert service.lets_in(text)
         assert used() == service.clock.now.replace(second=0, microsecond=0)
         service.clock.pass_time(60)
+
+
+class NoRoom(OrganisationState):
+    """A State on a full disk."""
+
+    def transact(self, work: Callable[[Transaction], T]) -> T:
+        raise StateFull(place="there", reason="no space left on device")
+
+
+def test_a_state_without_room_refuses_no_reader(service: Service) -> None:
+    text = service.make().text
+    org = NoRoom(service.org.database, service.org.org_id, service.clock, "root")
+    assert replace(service, door=replace(service.door, state=org)).lets_in(text)
 
 
 def test_a_scope_names_its_namespaces(service: Service) -> None:

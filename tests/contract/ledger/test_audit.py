@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -246,6 +247,16 @@ def test_a_key_is_made_once_and_is_its_owners_alone(tmp_path: Path) -> None:
         with pytest.raises(AuditKeyUnusable) as refused:
             SigningKey(tmp_path / "none", lambda text=wrong: text).sign(head)
         assert not wrong or wrong not in str(refused.value)
+
+
+def test_threads_that_make_the_key_make_one(tmp_path: Path) -> None:
+    head = AuditHead(organisation=ORG, batch=0, head="x", at=datetime(2026, 1, 1, tzinfo=UTC))
+    for number in range(20):
+        key = SigningKey(tmp_path / f"{number}.pem")
+        with ThreadPoolExecutor(8) as pool:
+            signed = list(pool.map(key.sign, [head] * 8))
+        assert len({each.key for each in signed}) == 1
+    assert len(list(tmp_path.iterdir())) == 20
 
 
 # Who did what.

@@ -24,7 +24,7 @@ from lakeguard.access.users import MEMBER, find_user, known_user
 from lakeguard.settings.settings import IdentitySettings
 from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.transaction import Transaction
-from lakeguard_sdk.errors import BadToken, StateReadOnly, UnknownUser
+from lakeguard_sdk.errors import BadToken, StateError, UnknownUser
 from lakeguard_sdk.scheduling.task_token import PREFIX as TASK
 
 _log = logging.getLogger(__name__)
@@ -86,7 +86,7 @@ class Authenticator:
         self._noted[secret_id] = minute
         try:
             self.state.transact(lambda tx: note_use(tx, secret_id))
-        except StateReadOnly:
+        except StateError:
             _log.warning("the last use of a service token could not be recorded")
 
     def _user(self, text: str) -> Principal:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,7 +60,7 @@ class SigningKey:
 
 
 def _write_new(file: Path) -> None:
-    """Whole or not at all; another process that is faster wins."""
+    """Whole or not at all; another process or thread that is faster wins."""
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -69,8 +70,7 @@ def _write_new(file: Path) -> None:
         serialization.NoEncryption(),
     )
     file.parent.mkdir(parents=True, exist_ok=True)
-    copy = file.with_name(f".{file.name}.{os.getpid()}")
-    copy.unlink(missing_ok=True)
+    copy = file.with_name(f".{file.name}.{secrets.token_hex(8)}")
     handle = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNER_ONLY)
     with os.fdopen(handle, "wb") as opened:
         opened.write(content)
