@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
-from inspect import Signature, signature
+from functools import partial
 from typing import Any
 
 from lakeguard.access.access_log import PERSONAL, Access, record_access
 from lakeguard.access.authorise import may, may_anywhere, may_see_personal
+from lakeguard.access.given_arguments import Given, attributed, given_of, pinned
 from lakeguard.access.port_calls import CALLS, About, PortCall
 from lakeguard.access.principal import ORGANISATION, Action, Principal, Subject
 from lakeguard.access.session import Session
@@ -37,6 +37,8 @@ from lakeguard_sdk.model.given_values import GivenRow
 
 Hidden = Callable[[DatasetName], Collection[str]]
 """Columns of a dataset that are personal."""
+Redacted = Callable[[Any, Collection[str]], Any]
+"""An answer without the measured values of columns; equal to it if it has none."""
 _MOST_ASKED = 20_000
 _CHOOSES = frozenset({"reader.search"})
 """Methods that are told among which datasets they choose, as each row costs much."""
@@ -51,6 +53,7 @@ class Guard:
     session: Session
     subjects: Subjects
     hidden: Hidden
+    redacted: Redacted
 
     def check(self, method: str, call: PortCall, given: Given) -> Checked:
         """Refused, or allowed on these subjects. A logged call is logged before it is made."""
@@ -71,7 +74,7 @@ class Guard:
 
     def _known_subjects(self, call: PortCall, given: Given) -> tuple[Subject, ...]:
         """For the log and for personal values; of what does not exist the port itself says so."""
-        if not (call.personal or call.is_logged):
+        if not (call.personal or call.measured or call.is_logged):
             return ()
         try:
             return self._subjects(call, given)
@@ -199,8 +202,22 @@ class Guard:
         hidden = self.hidden(subject.dataset)
         if not personal_in(answer, hidden):
             return answer
-        if not may_see_personal(checked.principal, subject):
-            return without_personal(answer, hidden)
+        return self._shown(method, checked, subject, answer, without_personal(answer, hidden))
+
+    def unredacted(self, method: str, checked: Checked, answer: Any) -> Any:
+        """The same for values that were measured of personal columns."""
+        subject = next(iter(checked.subjects), ORGANISATION)
+        hidden = self.hidden(subject.dataset) if subject.dataset else ()
+        redacted = self.redacted(answer, hidden) if hidden else answer
+        if redacted == answer:
+            return answer
+        return self._shown(method, checked, subject, answer, redacted)
+
+    def _shown(
+        self, method: str, checked: Checked, subject: Subject, answer: Any, masked: Any
+    ) -> Any:
+        if subject.dataset is None or not may_see_personal(checked.principal, subject):
+            return masked
         record_access(self.state, checked.principal, Access(method, PERSONAL, (subject.dataset,)))
         return answer
 
@@ -222,21 +239,6 @@ class _Hidden(Exception):
 
 
 @dataclass(frozen=True)
-class Given:
-    """The arguments of a call by name, in the order of the port."""
-
-    fields: dict[str, Any]
-
-    @property
-    def values(self) -> list[Any]:
-        return list(self.fields.values())
-
-    @property
-    def first(self) -> Any:
-        return next(iter(self.fields.values()), None)
-
-
-@dataclass(frozen=True)
 class Authorised:
     """A port for one principal."""
 
@@ -253,15 +255,17 @@ class Authorised:
         return partial(self._call, method, call)
 
     def _call(self, method: str, call: PortCall, /, *args: Any, **fields: Any) -> Any:
-        full, given = f"{self.name}.{method}", _given(self.kind, method, args, fields)
+        full, given = f"{self.name}.{method}", given_of(self.kind, method, args, fields)
         try:
             checked = self.guard.check(full, call, given)
         except _Hidden as hidden:
             raise _missing(call, given, hidden.dataset) from None
-        given = _attributed(checked.principal, _pinned(full, checked.principal, given))
+        given = attributed(checked.principal, pinned(full, checked.principal, given))
         ask = partial(_without_hint, checked, getattr(self.port, method))
         if call.personal:
             return self.guard.unmasked(full, checked, ask(**given.fields))
+        if call.measured:
+            return self.guard.unredacted(full, checked, ask(**given.fields))
         if full not in SHOWN:
             return ask(**given.fields)
         readable = self.guard.readable(checked.principal)
@@ -269,42 +273,6 @@ class Authorised:
             return ask(**given.fields)
         fields = {**given.fields, "among": readable} if full in _CHOOSES else given.fields
         return _enough(ask, fields, lambda answer: SHOWN[full](answer, readable.__contains__))
-
-
-def _given(kind: type[Any], method: str, args: Sequence[Any], fields: dict[str, Any]) -> Given:
-    bound = _signature(getattr(kind, method)).bind(None, *args, **fields)
-    named = dict(list(bound.arguments.items())[1:])
-    limit = bound.signature.parameters.get("limit")
-    if limit is not None and "limit" not in named:
-        named["limit"] = limit.default
-    first = next(iter(list(bound.signature.parameters)[1:]), None)
-    if first is not None and first not in named:
-        named = {first: bound.signature.parameters[first].default, **named}
-    return Given(named)
-
-
-@cache
-def _signature(method: Callable[..., Any]) -> Signature:
-    return signature(method)
-
-
-def _pinned(full: str, principal: Principal, given: Given) -> Given:
-    """A task reads its inputs at the versions that its run has pinned."""
-    if full != "reader.resolve" or principal.task is None:
-        return given
-    pin = dict(principal.task.pins).get(given.first.dataset, 0)
-    if not pin:
-        return given
-    if given.first.version not in (None, pin) or given.first.at is not None:
-        raise NotPermitted(holder=principal.label, method=f"{full} of another version")
-    return Given({**given.fields, "address": given.first.model_copy(update={"version": pin})})
-
-
-def _attributed(principal: Principal, given: Given) -> Given:
-    """Nobody acts in the name of another."""
-    if "triggered_by" not in given.fields:
-        return given
-    return Given({**given.fields, "triggered_by": principal.name})
 
 
 def _enough(ask: Callable[..., Any], fields: dict[str, Any], shown: Callable[[Any], Any]) -> Any:

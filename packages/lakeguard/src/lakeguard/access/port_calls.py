@@ -42,6 +42,8 @@ class PortCall:
     about: About
     personal: bool = False
     """Whether the answer holds values of rows, of which personal ones need a grant."""
+    measured: bool = False
+    """Whether the answer holds values that were measured of columns."""
 
     @property
     def is_logged(self) -> bool:
@@ -51,6 +53,10 @@ class PortCall:
 
 def _all(action: Action, about: About, names: str) -> dict[str, PortCall]:
     return {name: PortCall(action, about) for name in names.split()}
+
+
+def _measured(about: About, names: str) -> dict[str, PortCall]:
+    return {name: PortCall(Action.READ, about, measured=True) for name in names.split()}
 
 
 _READ, _RUN, _WORK, _CURATE = Action.READ, Action.RUN, Action.WORK, Action.CURATE
@@ -63,7 +69,8 @@ READER = {
         "dataset definition rules runs open_runs versions column_lineage partitions invalidations"
         " pointer_moves quarantine quarantine_balance waivers schemas schema_diff",
     ),
-    **_all(_READ, About.RUN, "run run_events facts decision trends since replay execution"),
+    **_all(_READ, About.RUN, "run run_events facts since execution"),
+    **_measured(About.RUN, "decision trends replay"),
     "samples": PortCall(_READ, About.RUN, personal=True),
     "profiles": PortCall(_READ, About.DATASET, personal=True),
     "quarantined_rows": PortCall(_READ, About.DATASET, personal=True),
@@ -74,11 +81,11 @@ READER = {
 }
 
 HISTORY = {
-    "remeasure_plan": PortCall(_READ, About.DATASET),
+    **_measured(About.DATASET, "remeasure_plan"),
     "backtest": PortCall(_READ, About.DEFINITION),
     "replay_all": PortCall(_READ, About.ORGANISATION),
-    "side_by_side": PortCall(_READ, About.RUNS),
-    "rebuild_plan": PortCall(_READ, About.RUN),
+    **_measured(About.RUNS, "side_by_side"),
+    **_measured(About.RUN, "rebuild_plan"),
 }
 
 RUNS = {

@@ -11,6 +11,7 @@ from lakeguard.access.permission import OwnRun, OwnTask, Refusing
 from lakeguard.access.principal import Principal
 from lakeguard.access.session import Session
 from lakeguard.access.subjects import Subjects
+from lakeguard.insight.comparison.redacted_answers import redacted_answer
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.privacy.private_columns import hidden_since
 from lakeguard.registry.store import require_dataset
@@ -44,6 +45,7 @@ def authorised_client(whole: Client, context: PlaneContext, principal: Principal
         Session(context, principal),
         Subjects(context),
         lambda name: personal_columns(context, name),
+        lambda answer, hidden: redacted_answer(answer, hidden, whole.reader.decision),
     )
     ports = {
         name: Authorised(getattr(whole, name), name, kind, guard) for name, kind in PORTS.items()

@@ -18,7 +18,7 @@ _OUTCOMES = {Outcome.PASS: "holds", Outcome.ERROR: "could not be evaluated"}
 def redacted_message(check: CheckResult, hidden: Collection[str]) -> str:
     """The check's message, reduced to row counts where its rule uses a hidden column or cannot be
     parsed."""
-    if not hidden or not _gives_away(check, hidden):
+    if not hidden or not gives_away(check, hidden):
         return check.message
     if check.failed_rows is None or check.scope_rows is None:
         return f"{_OUTCOMES.get(check.outcome, 'does not hold')}; {_WHY}"
@@ -41,8 +41,8 @@ def columns_named(rule: Rule) -> frozenset[str]:
     return frozenset(name.casefold() for name in named)
 
 
-def _gives_away(check: CheckResult, hidden: Collection[str]) -> bool:
-    """Whether the message may contain a hidden value."""
+def gives_away(check: CheckResult, hidden: Collection[str]) -> bool:
+    """Whether message or observed value may be, or contain, a hidden value."""
     if check.kind is CheckKind.SCHEMA:
         # an evidence error may quote an engine message, which may contain values
         return check.outcome is Outcome.ERROR
