@@ -20,6 +20,7 @@ from bench import (
 )
 from bench.dispatch import benchmark as dispatch
 from bench.figures import Figure, keep, show
+from bench.service import benchmark as service
 
 BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
     deciding.NAME: deciding.run,
@@ -31,6 +32,7 @@ BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
     object_store.NAME: object_store.run,
     registry.NAME: registry.run,
     scale.NAME: scale.run,
+    service.NAME: service.run,
     startup.NAME: startup.run,
     stream.NAME: stream.run,
     text_sources.NAME: text_sources.run,

@@ -14,7 +14,7 @@ from lakeguard.worker.loop import WorkerOptions, WorkLoop
 from lakeguard.worker.report_batches import ReportBatcher
 from lakeguard.worker.task_runner import report_end
 from lakeguard_sdk.scheduling.process_identity import this_process
-from lakeguard_sdk.scheduling.tasks import TaskReport
+from lakeguard_sdk.scheduling.tasks import Dispatch, TaskReport
 from tests.support.databases.databases import Server
 
 SLOTS = 8
@@ -25,7 +25,11 @@ ROUNDS = 3
 
 
 def drain(address: Address, gate: Gate) -> None:
-    dispatch = EmbeddedDispatch(context_of(address, "race"))
+    work_through(EmbeddedDispatch(context_of(address, "race")), gate)
+
+
+def work_through(dispatch: Dispatch, gate: Gate) -> None:
+    """Until the queue is empty."""
     dispatch.keep(())  # connected
     reports, done = ReportBatcher(dispatch), TaskReport(success=True)
     loop = WorkLoop(

@@ -165,6 +165,7 @@ LONG = frozenset(
         "faults/test_racing.py",
         "faults/test_slow_receivers.py",
         "postgres/test_dispatch_bench.py",
+        "postgres/test_service_bench.py",
         "process/test_testing_plugin.py",
         "property/measure/test_spark_expressions.py",
         "property/measure/test_spark_groups.py",
