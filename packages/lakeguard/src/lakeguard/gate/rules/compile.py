@@ -39,13 +39,24 @@ from lakeguard.gate.typecheck.intervals import Interval, compare_intervals
 from lakeguard.gate.typecheck.resolution import Resolver
 from lakeguard.gate.typecheck.value_bounds import interval_of
 from lakeguard_sdk.core.enums import Severity
-from lakeguard_sdk.expressions.conditions import And, Comparison
+from lakeguard_sdk.expressions.conditions import (
+    And,
+    ColumnRef,
+    Comparison,
+    Condition,
+    IsNull,
+    Not,
+)
 from lakeguard_sdk.expressions.measures import (
     CountIf,
+    DistinctCount,
     DuplicateRows,
     GroupBreach,
+    IntervalFaults,
     JsonFaults,
     Measure,
+    MostCommonRows,
+    OutOfOrder,
     RowCount,
     SequenceGaps,
     UnmatchedRows,
@@ -242,8 +253,13 @@ _COUNTS = Interval(Decimal(0), None)
 def refuse_idle(read: ParsedRule, check: Check) -> None:
     """Refuses, with the span, a rule that no data can fail or a limit that no data can reach."""
     if isinstance(check, RowCheck):
-        _refuse_idle_rows(read, check)
+        _refuse_idle_rows(read, check.failed.measure)
         return
+    if isinstance(check, ShareCheck) or _counts_keys(check):
+        counted = check.part if isinstance(check, ShareCheck) else check.measures[0]
+        if _selects_nothing(counted.measure):
+            message = "this is the same whatever the data: no row that where selects counts"
+            raise read.error("type", message)
     if isinstance(check, FileCheck | SchemaCheck):
         if check.bounds is not None:
             _refuse_idle_bounds(read, check.bounds, _COUNTS)
@@ -257,19 +273,45 @@ def refuse_idle(read: ParsedRule, check: Check) -> None:
         _refuse_idle_bounds(read, check.bounds, reach)
 
 
-def _refuse_idle_rows(read: ParsedRule, check: RowCheck) -> None:
-    failed = check.failed.measure
+def _refuse_idle_rows(read: ParsedRule, failed: Measure) -> None:
     if isinstance(failed, SequenceGaps):
         low, high = interval_of(failed.column)
         if low is not None and high is not None and failed.step >= high - low:
             message = "this always holds: no two values of the column are further apart"
             raise read.error("parameter step", message)
-    if not isinstance(failed, CountIf):
-        return
-    if never_true(failed.condition):
+    if isinstance(failed, CountIf) and never_true(failed.condition):
         raise read.error("type", "this always holds: every value of the column passes")
-    if failed.where is not None and never_true(And(items=(failed.where, failed.condition))):
+    if _selects_nothing(failed):
         raise read.error("type", "this always holds: no row that where selects can fail")
+
+
+def _counts_keys(check: Check) -> bool:
+    return isinstance(check, ValueCheck) and isinstance(check.value.measure, DistinctCount)
+
+
+def _selects_nothing(measure: Measure) -> bool:
+    """Whether ``where`` selects no row that the measure counts."""
+    where = getattr(measure, "where", None)
+    if where is None:
+        return False
+    return never_true(And(items=(where, *_counted(measure))))
+
+
+def _counted(measure: Measure) -> Iterator[Condition]:
+    """What holds for every row that counts. Keys and values that are NULL do not."""
+    columns: tuple[ColumnRef, ...] = ()
+    match measure:
+        case CountIf(condition=condition):
+            yield condition
+        case DuplicateRows() | UnmatchedRows() | DistinctCount() | MostCommonRows():
+            columns = measure.columns
+        case JsonFaults() | SequenceGaps():
+            columns = (measure.column,)
+        case OutOfOrder():
+            columns = (measure.column, measure.along)
+        case IntervalFaults():
+            columns = (measure.start,)
+    yield from (Not(item=IsNull(of=column)) for column in columns)
 
 
 def _reach(check: Check) -> Interval | None:
