@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from bench.many_datasets import many_definitions
 from lakeguard.access.principal import Action
 from lakeguard.http.app import create_app
 from lakeguard.http.listen_address import parse_place
-from lakeguard.http.listener import listen, run
+from lakeguard.http.listener import listen, serving
 from lakeguard.plane import connect_embedded, open_state
 from lakeguard.service_plane import manage_identity, open_service
 from lakeguard.settings import load_settings
@@ -26,6 +27,11 @@ from tests.support.databases.databases import Server
 DOMAIN = "shown"
 """Every other dataset is in it."""
 _PATIENCE_SECONDS = 60.0
+_NO_LIMITS = """
+[env.dev.service]
+requests_per_minute = 10_000_000
+work_requests_per_minute = 10_000_000
+"""
 _ALL = (Action.READ, Action.RUN, Action.WORK)
 
 
@@ -67,7 +73,7 @@ def make_project(server: Server, folder: Path, schema: str) -> Project:
     """Without definitions."""
     folder.mkdir(parents=True)
     text = f'[env.dev]\ndatabase = "{server.url}"\nschema = "{schema}"\n'
-    (folder / "lakeguard.toml").write_text(text)
+    (folder / "lakeguard.toml").write_text(text + _NO_LIMITS)
     return Project(folder, schema)
 
 
@@ -102,6 +108,8 @@ def served(project: Project) -> Iterator[Served]:
 
 def _serve(folder: str, told: Connection) -> None:
     service = open_service(folder, parse_place("127.0.0.1:0"), tokens=True)
-    listener = listen(service)
-    told.send(listener.url)  # connections wait in the socket until the server runs
-    run(create_app(service), listener)
+    stopped = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stopped.set())
+    with serving(create_app(service), listen(service)) as listener:
+        told.send(listener.url)
+        stopped.wait()
