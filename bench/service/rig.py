@@ -29,8 +29,8 @@ DOMAIN = "shown"
 _PATIENCE_SECONDS = 60.0
 _NO_LIMITS = """
 [env.dev.service]
-requests_per_minute = 10_000_000
-work_requests_per_minute = 10_000_000
+requests_per_minute = 1_000_000
+work_requests_per_minute = 1_000_000
 """
 _ALL = (Action.READ, Action.RUN, Action.WORK)
 
