@@ -11,11 +11,15 @@ import pytest
 from deltalake import DeltaTable
 from sqlalchemy import Connection, select, text
 
+from lakeguard.access.keys import IdentityKeys
+from lakeguard.access.principal import Action, Role
 from lakeguard.relay.owner import OWNER_FILE
 from lakeguard.relay.signed_head import SigningKey
+from lakeguard.services.manage_identity import ManageIdentity
 from lakeguard.services.ports.audit import EmbeddedAudit
 from lakeguard.state.append_only_triggers import missing_guards
 from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import audit_chain
 from lakeguard_sdk.errors import AuditHeadRefused, AuditKeyUnusable
 from lakeguard_sdk.model.verification import AuditHead, AuditReport, RowChange
@@ -283,6 +287,29 @@ def test_a_shorter_list_is_the_beginning_of_a_longer_one(lake: ProvenLake) -> No
     assert len({row.action for row in rows if row.subject.startswith("v")}) > 1
     for limit in (1, 2, 3):
         assert lake.client.audit.rows(dataset=NUMBERS, limit=limit) == rows[:limit]
+
+
+def test_changes_of_access_are_listed(lake: ProvenLake) -> None:
+    """Also those that the local user makes, which are no calls of a principal."""
+    state = OrganisationState.of(lake.database, ORG, actor="root")
+    identity = ManageIdentity(state, IdentityKeys())
+    identity.create_user("ada")
+    granted = identity.grant("ada", Role.STEWARD, reason="on call")
+    identity.revoke_grant(granted.grant_id, "handed over")
+    identity.set_user("ada", "left", active=False)
+    identity.set_user("ada", "came back", active=True)
+    token = identity.create_token("ci", [Action.READ])
+    identity.revoke_token("ci", "moved")
+    (ada,) = (row.user_id for row in identity.users() if row.user_name == "ada")
+    rows = lake.client.audit.rows(actor="root")
+    assert [(row.action, row.subject, row.reason) for row in reversed(rows)] == [
+        ("grant role", "steward to ada", "on call"),
+        ("revoke grant", granted.grant_id, "handed over"),
+        ("revoke user", ada, "left"),
+        ("restore user", ada, "came back"),
+        ("create token", "ci", ""),
+        ("revoke token", token.token_id, "moved"),
+    ]
 
 
 def test_a_list_is_narrowed(lake: ProvenLake) -> None:

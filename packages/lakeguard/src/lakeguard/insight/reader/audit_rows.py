@@ -24,7 +24,6 @@ from sqlalchemy import (
 
 from lakeguard.registry.store import require_dataset
 from lakeguard.state import schema as t
-from lakeguard.state.tables.metadata import metadata
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.model.verification import AuditRow
@@ -130,18 +129,8 @@ def _all_facts() -> Iterator[_Facts]:
     yield from _moves()
     yield from _exceptions()
     yield from _jobs()
-    log = metadata.tables.get("access_log")
-    if log is not None:
-        yield _Facts(
-            log,
-            "accessed_at",
-            log.c.principal,
-            log.c.action,
-            log.c.method,
-            log.c.reason,
-            log.c.allowed,
-            names=True,
-        )
+    yield from _access()
+    yield from _identity()
 
 
 def _definitions() -> Sequence[_Facts]:
@@ -266,5 +255,62 @@ def _jobs() -> Sequence[_Facts]:
             literal("end invalidation"),
             ends.invalidation_id,
             ends.reason,
+        ),
+    )
+
+
+def _access() -> Iterator[_Facts]:
+    calls = t.access_log.c
+    yield _Facts(
+        t.access_log,
+        "accessed_at",
+        calls.principal,
+        calls.action,
+        calls.method,
+        calls.reason,
+        calls.allowed,
+        names=True,
+    )
+
+
+def _identity() -> Sequence[_Facts]:
+    granted, revoked = t.role_grants.c, t.access_revocations.c
+    changed, made = t.identity_states.c, t.service_tokens.c
+    return (
+        _Facts(
+            t.role_grants,
+            "granted_at",
+            granted.granted_by,
+            literal("grant role"),
+            granted.role.concat(literal(" to ")).concat(t.users.c.user_name),
+            granted.reason,
+            joined=t.users,
+            condition=t.users.c.user_id == granted.user_id,
+        ),
+        _Facts(
+            t.access_revocations,
+            "revoked_at",
+            revoked.revoked_by,
+            literal("revoke ").concat(revoked.kind),
+            revoked.revoked_id,
+            revoked.reason,
+        ),
+        _Facts(
+            t.identity_states,
+            "changed_at",
+            changed.changed_by,
+            case((changed.active, literal("restore ")), else_=literal("revoke ")).concat(
+                changed.subject_kind
+            ),
+            changed.subject_id,
+            changed.reason,
+        ),
+        _Facts(
+            t.service_tokens,
+            "created_at",
+            made.created_by,
+            literal("create token"),
+            made.token_name,
+            null(),
         ),
     )
