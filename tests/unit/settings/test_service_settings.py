@@ -31,6 +31,8 @@ def test_how_it_is_reached(tmp_path: Path) -> None:
         'tls_cert = "tls.pem"\ntls_key = "/etc/key"\ntrusted_proxies = ["::1", "10.1.0.0/16"]',
     )
     assert (found.tls_cert, found.tls_key) == (tmp_path / "tls.pem", Path("/etc/key"))
+    roots = loaded(tmp_path, 'source_roots = ["in", "/srv/in", "s3://b/in"]').source_roots
+    assert roots == (str(tmp_path / "in"), "/srv/in", "s3://b/in")
     assert found.trusted_proxies == ("::1/128", "10.1.0.0/16")
 
 
@@ -44,6 +46,9 @@ def test_how_it_is_reached(tmp_path: Path) -> None:
         ('tls_cert = "tls.pem"', "both tls_cert and tls_key"),
         ('traces = "collector:4318"', "https://HOST"),
         ('traces = "http://me:secret@collector:4318"', "secret"),
+        ('source_roots = "/srv"', "write a list"),
+        ('source_roots = ["/srv/*"]', "pattern"),
+        ('source_roots = ["ftp://host/in"]', "write a folder"),
         ('trusted_proxies = "10.0.0.1"', "write a list"),
         ('trusted_proxies = ["*"]', "not a network"),
         ('trusted_proxies = ["0.0.0.0/0"]', "every address"),

@@ -221,6 +221,7 @@ def context_of(settings: Settings, database: Database) -> PlaneContext:
         quarantine_tables=_quarantine_tables(),
         dispatch=settings.dispatch,
         secrets=settings.secrets,
+        source_roots=settings.service.source_roots or None,
         keys=keys_of(settings),
     )
 

@@ -111,7 +111,12 @@ def client_for(settings: Settings, database: Database, principal: Principal) -> 
     """All ports for one principal of a service. The process delivers by a client of its own."""
     from lakeguard.services.authorised_client import authorised_client
 
-    context = replace(context_of(settings, database), org_id=principal.org_id, actor=principal.name)
+    context = replace(
+        context_of(settings, database),
+        org_id=principal.org_id,
+        actor=principal.name,
+        source_roots=settings.service.source_roots,
+    )
     senders, relay = senders_of(context, settings), Relay(context, settings.lake)
     whole = all_ports(settings, context, relay, senders)
     return authorised_client(whole, context, principal)

@@ -71,6 +71,15 @@ class TracesUnavailable(UsageError):
     next_command = "pip install '{extra}'"
 
 
+class SourceOutsideRoots(UsageError):
+    """Whoever defines a source through a service reads files with the rights of its workers, so the
+    settings of the service name the folders where that is allowed. Links are resolved."""
+
+    code = "LG-1709"
+    what = "{owner} reads {path}, which is not below a folder that the service lets sources read"
+    next_command = "name its folder in source_roots of [env.NAME.service]; then: lakeguard plan"
+
+
 class NotAuthenticated(Refused):
     """The service knows nobody by these credentials."""
 

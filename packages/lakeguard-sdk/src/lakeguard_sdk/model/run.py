@@ -91,6 +91,8 @@ class SourceBuild(FrozenModel):
     header: tuple[str, ...] = ()
     malformed: Malformed = Malformed.REFUSE
     landing: bool = False
+    roots: tuple[str, ...] = Field(default=(), exclude_if=lambda roots: not roots)
+    """Folders below which its files are, if the settings of the service name any."""
 
 
 RUN_TIME = "_run_time"

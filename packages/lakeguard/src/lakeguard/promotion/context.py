@@ -34,6 +34,8 @@ class PlaneContext(OrganisationState):
     quarantine_tables: QuarantineTables = field(default_factory=_delta_tables)
     dispatch: DispatchSettings = field(default_factory=DispatchSettings)
     secrets: SecretsSettings = field(default_factory=SecretsSettings)
+    source_roots: tuple[str, ...] | None = None
+    """Folders below which sources may read files; None: anywhere."""
     keys: IdentityKeys = field(default_factory=IdentityKeys)
     """Of tokens."""
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from glob import has_magic
 from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
 from lakeguard.settings.settings import ServiceSettings, problem_of_address
 from lakeguard_sdk.errors import SettingsError
 from lakeguard_sdk.security.outbound import parse_network
+from lakeguard_sdk.storage.storage import LAKE_SCHEMES, is_remote
 
 _MOST_REQUESTS = 1_000_000
 _FILES = ("tls_cert", "tls_key")
@@ -37,6 +40,9 @@ def read_service(text: Text, section: Mapping[str, Any], where: str) -> ServiceS
             found[name] = (text.file.parent / place).resolve()
     if ("tls_cert" in found) != ("tls_key" in found):
         raise text.error(f"{where}: write both tls_cert and tls_key, or neither")
+    if "source_roots" in section:
+        key = f"{where}.source_roots"
+        found["source_roots"] = _roots(text, section["source_roots"], key)
     if "traces" in section:
         found["traces"] = text.optional_text(section, "traces", f"{where}.traces")
         problem = problem_of_address(found["traces"], allow_http=True)
@@ -52,6 +58,28 @@ def _number(text: Text, value: object, key: str) -> int:
     if type(value) is not int or not 1 <= value <= _MOST_REQUESTS:
         raise text.error(f"{key}: write a whole number from 1 to {_MOST_REQUESTS:,}")
     return value
+
+
+def _roots(text: Text, value: object, key: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(each, str) and each for each in value):
+        raise text.error(f'{key}: write a list such as ["/srv/incoming", "s3://BUCKET/incoming"]')
+    for place in value:
+        problem = _root_problem(place)
+        if problem:
+            raise text.error(f"{key}: {problem}")
+    return tuple(place if is_remote(place) else _folder(text, place) for place in value)
+
+
+def _root_problem(place: str) -> str:
+    if "://" in place and urlsplit(place).scheme not in LAKE_SCHEMES:
+        return f"write a folder, or {LAKE_SCHEMES[0]}://BUCKET/FOLDER"
+    if has_magic(place) or ".." in place.split("/"):
+        return f"{place!r} is a pattern; write the folder itself"
+    return ""
+
+
+def _folder(text: Text, place: str) -> str:
+    return str((text.file.parent / place).resolve())
 
 
 def _networks(text: Text, value: object, key: str) -> tuple[str, ...]:

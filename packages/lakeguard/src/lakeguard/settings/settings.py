@@ -269,6 +269,8 @@ class ServiceSettings(FrozenModel):
     tls_key: Path | None = None
     trusted_proxies: tuple[str, ...] = ()
     """Networks whose X-Forwarded-For and X-Forwarded-Proto are believed."""
+    source_roots: tuple[str, ...] = ()
+    """Folders below which sources may read files."""
     traces: str = ""
     """URL of the OpenTelemetry collector that gets traces over OTLP/HTTP."""
 

@@ -27,6 +27,7 @@ from lakeguard_sdk.model.run import (
     SqlBuild,
 )
 from lakeguard_sdk.model.windows import bound_text, lower_bound
+from lakeguard_sdk.storage.source_roots import first_outside, is_below_roots
 from lakeguard_sdk.storage.storage import Storage, join, readable_file, table_uri
 from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.engine.known_files import KnownFiles, SourceFiles, known_files
@@ -263,6 +264,8 @@ def _read_source(
     if build.format is SourceFormat.JDBC:
         _refuse_blind_append(plan, build)
         return read_jdbc(sessions(), build, plan.dataset, _new_rows(plan))
+    if build.path and build.roots and not is_below_roots(build.path, lake, build.roots):
+        raise _outside(plan, build, build.path)
     if build.format is SourceFormat.DELTA:
         return read_delta(sessions(), build, plan, lake, known)
     selection = _selected(plan, build, lake, storage, known)
@@ -302,6 +305,11 @@ def _refuse_blind_append(plan: RunPlan, build: SourceBuild) -> None:
         )
 
 
+def _outside(plan: RunPlan, build: SourceBuild, path: str) -> SourceUnreadable:
+    reason = f"{path} is not below a folder of source_roots, once links are resolved"
+    return SourceUnreadable(source=build.source, reason=reason, dataset=plan.dataset)
+
+
 def _refuse_download_again(plan: RunPlan, build: SourceBuild) -> None:
     if plan.window is not None and plan.load.type is LoadType.APPEND:
         raise SourceUnreadable(
@@ -332,6 +340,9 @@ def _selected(
         known=known,
         storage=storage,
     )
+    files = (file.path for file in selection.files)
+    if build.roots and (path := first_outside(files, lake, build.roots)) is not None:
+        raise _outside(plan, build, path)
     if again:
         if known is None:
             return None

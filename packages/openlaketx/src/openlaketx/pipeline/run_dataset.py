@@ -302,7 +302,7 @@ def _no_progress(stage: str, facts: dict[str, Any]) -> None:
 def build_hash(plan: RunPlan) -> str:
     """Equal for the same SQL or source, transform, schema, layout and package version."""
     spec = plan.build.to_data()
-    for pinned in ("position", "views", "inputs"):
+    for pinned in ("position", "views", "inputs", "roots"):
         spec.pop(pinned, None)
     return content_hash(
         {

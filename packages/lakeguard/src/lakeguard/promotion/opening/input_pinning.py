@@ -70,7 +70,7 @@ def plan_build(
     build = dataset.definition.build
     match build:
         case FromSource():
-            return _from_source(tx, dataset, build, position, findings)
+            return _from_source(tx, context, dataset, build, position, findings)
         case FromFrame():
             return FrameBuild()
         case Pending():
@@ -101,6 +101,7 @@ def base_position(
 
 def _from_source(
     tx: Transaction,
+    context: PlaneContext,
     dataset: RegisteredDataset,
     build: FromSource,
     position: VersionPosition | None,
@@ -131,6 +132,7 @@ def _from_source(
         malformed=source.malformed,
         landing=source.landing,
         position=position,
+        roots=context.source_roots or (),
     )
 
 

@@ -1,4 +1,5 @@
-"""Checks of definitions that depend on the settings: the State database, and secret stores.
+"""Checks of definitions that depend on the settings: the State database, secret stores, and folders
+of sources.
 
 Addresses of databases are compared as text only. Two addresses may still lead to the same
 database, so the writer also checks the database itself.
@@ -12,9 +13,10 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from sqlalchemy import URL
 
 from lakeguard_sdk.core.enums import TargetFormat
-from lakeguard_sdk.errors import SecretStoreMissing, StateDatabaseShared
-from lakeguard_sdk.model.definitions import Definitions, TargetDefinition
+from lakeguard_sdk.errors import SecretStoreMissing, SourceOutsideRoots, StateDatabaseShared
+from lakeguard_sdk.model.definitions import Definitions, FromSource, TargetDefinition
 from lakeguard_sdk.security.secret_references import STORE
+from lakeguard_sdk.storage.source_roots import is_below_roots
 
 DEFAULT_PORT = 5432
 _HERE = frozenset({"", "localhost", "127.0.0.1", "::1"})
@@ -68,3 +70,23 @@ def _references(definitions: Definitions) -> Iterator[tuple[str, str, str]]:
     for job in definitions.jobs:
         for name, reference in job.details.items():
             yield f"job {job.job}", name, reference
+
+
+# Which files sources may read through a service.
+
+
+def require_source_roots(definitions: Definitions, lake: str, roots: Sequence[str]) -> None:
+    """Raise ``SourceOutsideRoots`` for the first path that is not below a root: of a source, or of
+    the object that a dataset reads in one. What a job waits for is below the lake anyway."""
+    for owner, path in _paths(definitions):
+        if path and not is_below_roots(path, lake, roots):
+            raise SourceOutsideRoots(owner=owner, path=path)
+
+
+def _paths(definitions: Definitions) -> Iterator[tuple[str, str]]:
+    for source in definitions.sources:
+        yield f"source {source.source}", source.path
+    for dataset in definitions.datasets:
+        build = dataset.build
+        if isinstance(build, FromSource) and ".." in build.object.split("/"):
+            yield f"dataset {dataset.dataset}", f"/{build.object}"  # leads out of its source

@@ -9,7 +9,11 @@ from lakeguard.promotion.context import PlaneContext
 from lakeguard.registry.kinds import gathered
 from lakeguard.registry.planning.plan import make_plan
 from lakeguard.registry.store import read_state
-from lakeguard.registry.validation.settings_checks import require_apart, require_store
+from lakeguard.registry.validation.settings_checks import (
+    require_apart,
+    require_source_roots,
+    require_store,
+)
 from lakeguard.services.users import records_actor
 from lakeguard_sdk.errors import SecretInReason
 from lakeguard_sdk.model.definitions import Definitions
@@ -48,7 +52,14 @@ class EmbeddedRegistry:
         require_store(definitions, self.context.secrets.command)
         with self.context.read() as tx:
             current = read_state(tx)
-            return make_plan(definitions, current, self.context.lake, keep_drift=keep_drift)
+            plan = make_plan(definitions, current, self.context.lake, keep_drift=keep_drift)
+        self._require_roots(gathered(step.definition for step in plan.steps))
+        return plan
+
+    def _require_roots(self, changed: Definitions) -> None:
+        """What is registered already was allowed by whoever registered it."""
+        if self.context.source_roots is not None:
+            require_source_roots(changed, self.context.lake, self.context.source_roots)
 
     @records_actor
     def apply(
@@ -71,6 +82,7 @@ class EmbeddedRegistry:
         changed = gathered(step.definition for step in plan.steps)
         require_apart(changed.targets, context.database.url)
         require_store(changed, context.secrets.command)
+        self._require_roots(changed)
         with context.write() as tx:
             applied = apply_plan(
                 tx, plan, tx.actor, at, context.lake, reason or None, keep_drift=keep_drift

@@ -18,6 +18,7 @@ from lakeguard_sdk.model.evidence import SourceFile, SourcePosition
 from lakeguard_sdk.model.load import NEW_ROWS_ONLY
 from lakeguard_sdk.model.run import RunPlan, SourceBuild
 from lakeguard_sdk.storage.reserved_places import reserved_among, reserved_place
+from lakeguard_sdk.storage.source_roots import first_outside
 from lakeguard_sdk.storage.storage import join, located, table_uri
 from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.engine.delta_table import is_governed, live_files, open_table, schema_of
@@ -68,8 +69,10 @@ def _open_snapshot(build: SourceBuild, dataset: str, location: str, lake: str) -
         problem = f"unknown Delta option {min(build.options)!r}"
     if any("://" in path or path.startswith("/") for path in names):
         problem = "some of its files are outside its folder"
-    places = (table_uri(join(location, path)) for path in names)
+    places = [table_uri(join(location, path)) for path in names]
     problem = problem or reserved_among(places, lake, is_governed)
+    if build.roots and first_outside(places, lake, build.roots):
+        problem = problem or "some of its files are links out of source_roots"
     if problem:
         raise _unreadable(build, dataset, problem)
     files = {
