@@ -1,8 +1,12 @@
-"""``/metrics`` in the format of Prometheus: requests of this process, and figures of the State."""
+"""``/metrics`` in the format of Prometheus: requests of this process, and figures of the State.
+
+Names have their unit, and ``_total`` if they only grow.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from http import HTTPStatus
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -10,11 +14,13 @@ from prometheus_client.registry import Collector
 
 from lakeguard.services.service_figures import ServiceFigures
 
+DECISION = "runs.submit_evidence"
+"""The operation that is answered with a decision."""
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class ServiceMetrics:
-    """Of one application. ``runs.submit_evidence`` among the requests is the time of a decision."""
+    """Of one application."""
 
     def __init__(self, figures: Callable[[], ServiceFigures] | None) -> None:
         self.registry = CollectorRegistry()
@@ -27,6 +33,11 @@ class ServiceMetrics:
             ["operation"],
             registry=self.registry,
         )
+        self._decisions = Histogram(
+            "lakeguard_decision_seconds",
+            "Time from evidence to its decision.",
+            registry=self.registry,
+        )
         if figures is not None:
             self.registry.register(_StateFigures(figures))
 
@@ -34,6 +45,8 @@ class ServiceMetrics:
         name = operation or "other"
         self._requests.labels(name, str(status)).inc()
         self._seconds.labels(name).observe(seconds)
+        if name == DECISION and status == HTTPStatus.OK:
+            self._decisions.observe(seconds)
 
     def text(self) -> bytes:
         return generate_latest(self.registry)
@@ -53,6 +66,16 @@ class _StateFigures(Collector):
         for status, count in found.runs.items():
             runs.add_metric([status], count)
         yield runs
+        yield CounterMetricFamily(
+            "lakeguard_lost_leases",
+            "Runs whose lease was over before they ended.",
+            found.lost_leases,
+        )
+        yield GaugeMetricFamily(
+            "lakeguard_expired_leases",
+            "Running tasks with a lease that is over.",
+            found.expired_leases,
+        )
         yield _gauges("lakeguard_tasks", "Tasks under way.", "state", found.tasks)
         yield GaugeMetricFamily(
             "lakeguard_queue_age_seconds", "Age of the oldest queued task.", found.queue_age

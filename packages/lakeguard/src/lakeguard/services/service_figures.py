@@ -12,7 +12,8 @@ from sqlalchemy import func, select
 from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import outbox, run_history, tasks
 from lakeguard.state.transaction import Transaction
-from lakeguard_sdk.core.enums import TaskState
+from lakeguard_sdk.core.enums import RunStatus, TaskState
+from lakeguard_sdk.errors import Fenced
 from lakeguard_sdk.ports import Reader
 
 UNDER_WAY = (TaskState.QUEUED, TaskState.RUNNING)
@@ -24,7 +25,11 @@ class ServiceFigures:
 
     runs: dict[str, int]
     """Runs that ended since the process began to count, by status."""
+    lost_leases: int
+    """Of those runs, how many ended because their lease was over or their process gone."""
     tasks: dict[str, int]
+    expired_leases: int
+    """Running tasks of which nobody was heard in time, and that nobody has ended yet."""
     queue_age: float
     outbox_rows: int
     outbox_age: float
@@ -41,6 +46,7 @@ class FigureSource:
     state: OrganisationState
     reader: Reader
     _runs: Counter[str] = field(default_factory=Counter)
+    _lost: int = 0
     _counted: int | None = None
     _lock: Lock = field(default_factory=Lock)
 
@@ -54,11 +60,14 @@ class FigureSource:
                     outbox.c.org_id == tx.org_id
                 )
             ).one()
-            runs = dict(self._runs)
+            runs, lost = {each.value: self._runs[each.value] for each in RunStatus}, self._lost
+            expired = _expired(tx, now)
         status = self.reader.status()
         return ServiceFigures(
             runs=runs,
+            lost_leases=lost,
             tasks=counts,
+            expired_leases=expired,
             queue_age=queue_age,
             outbox_rows=rows,
             outbox_age=_age(first, now),
@@ -75,11 +84,12 @@ class FigureSource:
         of_us = known.org_id == tx.org_id
         last = tx.scalar(select(func.max(known.ordinal)).where(of_us)) or 0
         if self._counted is not None and last > self._counted:
-            new = select(known.status, func.count()).where(
+            new = select(known.status, known.error_code, func.count()).where(
                 of_us, known.ordinal > self._counted, known.ordinal <= last
             )
-            for status, count in tx.execute(new.group_by(known.status)):
+            for status, code, count in tx.execute(new.group_by(known.status, known.error_code)):
                 self._runs[status] += count
+                self._lost += count if code == Fenced.code else 0
         self._counted = last
 
 
@@ -93,6 +103,20 @@ def _tasks(tx: Transaction, now: datetime) -> tuple[dict[str, int], float]:
     }
     counts = {state.value: found.get(state.value, (0, None))[0] for state in UNDER_WAY}
     return counts, _age(found.get(TaskState.QUEUED.value, (0, None))[1], now)
+
+
+def _expired(tx: Transaction, now: datetime) -> int:
+    known = tasks.c
+    return (
+        tx.scalar(
+            select(func.count()).where(
+                known.org_id == tx.org_id,
+                known.state == TaskState.RUNNING.value,
+                known.lease_expires_at <= now,
+            )
+        )
+        or 0
+    )
 
 
 def _age(moment: datetime | None, now: datetime) -> float:
