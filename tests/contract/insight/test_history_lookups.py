@@ -15,9 +15,11 @@ from sqlalchemy import Engine, event
 
 from lakeguard.services.ports.jobs import EmbeddedJobs
 from lakeguard_sdk import Client
-from lakeguard_sdk.core.enums import RunStatus
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import LoadType, PolicyType, RunStatus
+from lakeguard_sdk.model.definitions import Definitions, PolicyDefinition
 from tests.support.lakes.published_by_hand import run_by_hand
-from tests.support.projects.planes import NUMBERS
+from tests.support.projects.planes import NUMBERS, numbers_definitions
 from tests.support.projects.projects import numbers_project
 
 HISTORY = frozenset(
@@ -121,3 +123,32 @@ def test_runs_of_a_dataset_are_not_looked_for_among_all_runs(client: Client) -> 
         client.reader.runs(NUMBERS)
     found = [plan for plan in plans(engine, sent) if plan.startswith("SEARCH run_history")]
     assert found == ["SEARCH run_history USING INDEX ix_run_history_dataset (dataset_id=?)"]
+
+
+FRESH = PolicyDefinition(policy="fresh", type=PolicyType.SLA, expression="freshness <= 1h")
+
+
+def with_promises(client: Client, datasets: int) -> None:
+    """So many more datasets, all of which promise to be fresh."""
+    (numbers,) = numbers_definitions(LoadType.APPEND).datasets
+    more = tuple(
+        numbers.model_copy(update={"dataset": DatasetName(f"bronze.more_{number}")})
+        for number in range(datasets)
+    )
+    given = Definitions(datasets=more, policies=(FRESH,))
+    client.registry.apply(client.registry.plan(given))
+
+
+def test_the_status_asks_as_often_for_many_datasets(client: Client) -> None:
+    """Also where each has a promise to keep; and nothing of it is scanned."""
+    engine, asked = engine_of(client), []
+    for datasets in (2, 9):
+        with_promises(client, datasets)
+        client.reader.status()
+        with noted(engine) as sent:
+            rows = client.reader.status()
+        assert len(rows) == datasets + 1
+        assert [row.published is not None for row in rows] == [False] * datasets + [True]
+        assert scanned(engine, sent) == {}
+        asked.append(len(sent))
+    assert asked[0] == asked[1]

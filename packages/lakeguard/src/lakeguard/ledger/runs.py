@@ -6,19 +6,33 @@ import json
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, and_, select
+from sqlalchemy import and_, case, select
 
 from lakeguard.ledger.decisions import decision_by_id
 from lakeguard.ledger.notifications.emit_events import emit_run
 from lakeguard.state import outbox
-from lakeguard.state.schema import dataset_registry, run_history, tasks
+from lakeguard.state.registered_datasets import registered_datasets
+from lakeguard.state.schema import (
+    dataset_registry,
+    dataset_registry_revisions,
+    run_history,
+    tasks,
+)
 from lakeguard.state.transaction import Transaction
+from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import MoveKind, RunStatus
 from lakeguard_sdk.model.read_models import RunRow
 from lakeguard_sdk.model.run import RunResult
 
 _TOLD_APART = ("damaged", "dataset", "window", "replay", "move")
 """Fields of a run stored in other tables."""
+_STORED = tuple(key for key in RunRow.model_fields if key not in _TOLD_APART)
+_COLUMNS = (
+    *(run_history.c[key] for key in _STORED if key != "job_id"),
+    case((run_history.c.error_code.is_not(None), run_history.c.result)).label("failed"),
+)
+"""What is read of a run: not its result, which is long, unless it failed."""
+_COMPACTION = MoveKind.COMPACTION.value
 _MOVES = {kind.value: kind for kind in MoveKind}
 """Run types by task kind; all but builds share one."""
 
@@ -112,48 +126,50 @@ def run_rows(
 
 def latest_runs(tx: Transaction) -> dict[str, RunRow]:
     """The last run per dataset id, compactions excluded."""
-    names, later = dataset_registry.c, run_history.alias("later")
+    datasets, later = dataset_registry_revisions.c, run_history.alias("later")
     last = (
         select(later.c.run_id)
         .join(tasks, tasks.c.task_id == later.c.task_id)
-        .where(later.c.dataset_id == names.dataset_id, tasks.c.kind != MoveKind.COMPACTION.value)
+        .where(later.c.dataset_id == datasets.dataset_id, tasks.c.kind != _COMPACTION)
         .order_by(later.c.ordinal.desc())
         .limit(1)
+        .correlate(dataset_registry_revisions)
         .scalar_subquery()
     )
     rows = tx.execute(
-        select(run_history, names.dataset_name, tasks.c.parameters, tasks.c.kind, tasks.c.job_id)
-        .select_from(dataset_registry)
+        select(*_COLUMNS, tasks.c.parameters, tasks.c.kind, tasks.c.job_id)
+        .select_from(dataset_registry_revisions)
         .join(run_history, run_history.c.run_id == last)
         .join(tasks, tasks.c.task_id == run_history.c.task_id)
-        .where(names.org_id == tx.org_id)
-    )
-    return {row.dataset_id: _run_row(row) for row in rows}
+        .where(datasets.org_id == tx.org_id, datasets.revision == 1)
+    ).all()
+    names = {row.dataset_id: row.dataset_name for row in registered_datasets(tx).datasets}
+    return {row.dataset_id: _run_row(row, names[row.dataset_id]) for row in rows}
 
 
 def _select_runs(tx: Transaction, condition: Any, limit: int) -> list[RunRow]:
     names = dataset_registry.c
     rows = tx.execute(
-        select(run_history, names.dataset_name, tasks.c.parameters, tasks.c.kind, tasks.c.job_id)
+        select(*_COLUMNS, names.dataset_name, tasks.c.parameters, tasks.c.kind, tasks.c.job_id)
         .join(dataset_registry, names.dataset_id == run_history.c.dataset_id)
         .join(tasks, tasks.c.task_id == run_history.c.task_id)
         .where(names.org_id == tx.org_id, condition)
         .order_by(run_history.c.ordinal.desc())
         .limit(limit)
     )
-    return [_run_row(row) for row in rows]
+    return [_run_row(row, row.dataset_name) for row in rows]
 
 
-def _run_row(row: Row[Any]) -> RunRow:
+def _run_row(row: Any, dataset: DatasetName) -> RunRow:
     fields = row._mapping
     given = json.loads(fields["parameters"])
     return RunRow(
-        dataset=fields["dataset_name"],
+        dataset=dataset,
         window=given.get("window"),
         replay=given.get("replay"),
         move=_MOVES.get(fields["kind"], MoveKind.PUBLISH),
-        damaged=_damaged(fields["result"]) if fields["error_code"] else "",
-        **{key: fields[key] for key in RunRow.model_fields if key not in _TOLD_APART},
+        damaged="" if fields["failed"] is None else _damaged(fields["failed"]),
+        **{key: fields[key] for key in _STORED},
     )
 
 

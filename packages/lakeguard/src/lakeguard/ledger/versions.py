@@ -99,6 +99,25 @@ def effective_promotion(tx: Transaction, dataset_id: str) -> datetime | None:
     return None if row is None else sequenced_time(tx, row.promoted_at, row.run_id)
 
 
+def effective_promotions(tx: Transaction) -> dict[str, datetime]:
+    """``effective_promotion`` of every dataset with a version, by one look into an index each."""
+    table, later = data_versions.c, data_versions.alias("later")
+    datasets = dataset_registry_revisions.c
+    last = (
+        select(func.max(later.c.version))
+        .where(later.c.dataset_id == datasets.dataset_id)
+        .correlate(dataset_registry_revisions)
+        .scalar_subquery()
+    )
+    rows = tx.execute(
+        select(table.dataset_id, table.promoted_at, table.run_id)
+        .select_from(dataset_registry_revisions)
+        .join(data_versions, (table.dataset_id == datasets.dataset_id) & (table.version == last))
+        .where(datasets.org_id == tx.org_id, datasets.revision == 1)
+    ).all()
+    return {row.dataset_id: sequenced_time(tx, row.promoted_at, row.run_id) for row in rows}
+
+
 def sequenced_time(tx: Transaction, recorded: datetime, run_id: str) -> datetime:
     """When a run ended; for a time in the future, recorded by a clock that was ahead, the end of
     the next run in the sequence, else of the one before, whose time has come. It is never in the

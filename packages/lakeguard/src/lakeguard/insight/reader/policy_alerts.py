@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
-from lakeguard.ledger.versions import effective_promotion
+from lakeguard.ledger.versions import effective_promotions
 from lakeguard.registry.store import current_policies, require_dataset
 from lakeguard.state.schema import (
     data_versions,
@@ -85,14 +85,14 @@ def broken_promises(
 
     with_tags = any(policy.applies_to_tag for policy in promises)
     found: dict[str, tuple[Breach, ...]] = {}
+    promoted = effective_promotions(tx)
     for row in datasets:
         if not row.active:
             continue
         facts = _facts(tx, row, with_tags=with_tags)
         over_it = [policy for policy in promises if governs(policy, facts)]
         if over_it:
-            promoted_at = effective_promotion(tx, row.dataset_id)
-            found[row.dataset_id] = breaches(over_it, promoted_at, clock)
+            found[row.dataset_id] = breaches(over_it, promoted.get(row.dataset_id), clock)
     return found
 
 

@@ -6,10 +6,10 @@ call: ``status`` and ``runs`` need neither.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
@@ -128,30 +128,29 @@ class StateReader(FileReader):
             last_runs = latest_runs(tx)
             datasets = registered_datasets(tx).datasets
             late = broken_promises(tx, datasets, tx.now())
-            alerts = alerts_let_through(tx)
             quarantined = rows_in_quarantine(tx)
-            columns = undeclared_columns(tx)
             damaged = open_findings(tx)
+            of_published: dict[str, Mapping[str, Any]] = {
+                "alerts": alerts_let_through(tx),
+                "quarantined": {key: rows for key, (rows, _) in quarantined.items()},
+                "quarantined_since": {key: since for key, (_, since) in quarantined.items()},
+            }
+            of_all: dict[str, Mapping[str, Any]] = {
+                "breaches": late,
+                "new_columns": undeclared_columns(tx),
+                "damage": {key: found.message for key, found in damaged.items()},
+                "streams": reported_streams(tx),
+            }
             open_runs = {row.dataset: row for row in reversed(list_open_runs(tx))}
-            streams = reported_streams(tx)
-        return [
-            status_row(
-                row,
-                published.get(row.dataset_id),
-                last_runs.get(row.dataset_id),
-                late.get(row.dataset_id, ()),
-                alerts.get(row.dataset_id, ()),
-                quarantined.get(row.dataset_id, (0, None)),
-            ).model_copy(
-                update={
-                    "new_columns": columns.get(row.dataset_id, ()),
-                    "damage": found.message if (found := damaged.get(row.dataset_id)) else "",
-                    "open_run": open_runs.get(row.dataset_name),
-                    "streams": streams.get(row.dataset_id, ()),
-                }
-            )
-            for row in datasets
-        ]
+        statuses = []
+        for row in datasets:
+            key = row.dataset_id
+            known = {**of_published, **of_all} if key in published else of_all
+            found = {name: values[key] for name, values in known.items() if key in values}
+            if row.dataset_name in open_runs:
+                found["open_run"] = open_runs[row.dataset_name]
+            statuses.append(status_row(row, published.get(key), last_runs.get(key), **found))
+        return statuses
 
     def runs(
         self,

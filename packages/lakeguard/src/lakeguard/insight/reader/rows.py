@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Row
@@ -10,7 +9,6 @@ from sqlalchemy import Row
 from lakeguard.ledger.versions import LatestPointer
 from lakeguard_sdk.core.enums import MoveKind
 from lakeguard_sdk.model.read_models import (
-    Breach,
     DatasetRow,
     DatasetStatus,
     PolicyRow,
@@ -33,13 +31,9 @@ def policy_row(row: Row[Any]) -> PolicyRow:
 
 
 def status_row(
-    row: DatasetRow,
-    published: LatestPointer | None,
-    last_run: RunRow | None,
-    late: tuple[Breach, ...],
-    alerts: tuple[Breach, ...],
-    quarantined: tuple[int, datetime | None],
+    row: DatasetRow, published: LatestPointer | None, last_run: RunRow | None, **found: Any
 ) -> DatasetStatus:
+    """``found`` has the other fields of the status that are known of the dataset."""
     if published is None:
         return DatasetStatus(
             dataset=row,
@@ -47,7 +41,7 @@ def status_row(
             published_at=None,
             table_rows=None,
             last_run=last_run,
-            breaches=late,
+            **found,
         )
     return DatasetStatus(
         dataset=row,
@@ -56,8 +50,5 @@ def status_row(
         table_rows=published.table_rows,
         last_run=last_run,
         rolled_back=published.kind is MoveKind.ROLLBACK,
-        breaches=late,
-        alerts=alerts,
-        quarantined=quarantined[0],
-        quarantined_since=quarantined[1],
+        **found,
     )
