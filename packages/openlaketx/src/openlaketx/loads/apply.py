@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from lakeguard_sdk.core.enums import LoadType
@@ -26,13 +27,15 @@ def apply_load(
     plan: RunPlan,
     storage: Storage,
     split_rows: SplitRows = no_quarantine,
+    base: Callable[[], Existing] | None = None,
 ) -> Loaded:
     """The files that add the batch to the table, by load type. Nothing is visible yet.
 
     Rows of keyed loads and replayed quarantine rows are split by the quarantine rules first. A
-    session is taken only if rows of the table must be read.
+    session is taken only if rows of the table must be read. ``base`` has the table at the run's
+    base, if somebody has begun to read it.
     """
-    existing = existing_table(plan)
+    existing = existing_table(plan) if base is None else base()
     if merges(plan):
         loaded = load_by_key(staged, sessions(), plan, existing, storage, split_rows)
     else:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -114,6 +117,16 @@ def existing_table(plan: RunPlan) -> Existing:
     columns = [own.only({name}).columns for name in plan.table_schema.names]
     had = TableSchema(columns=tuple(column for found in columns for column in found))
     return Existing(plan.location, had, files, ranges, partitions)
+
+
+@contextmanager
+def reading_base(plan: RunPlan) -> Iterator[Callable[[], Existing]]:
+    """``existing_table``, read beside the block, as that takes long if it has very many files.
+
+    The call raises what reading it raised. A commit that comes in between is found before ours.
+    """
+    with ThreadPoolExecutor(1, "base") as beside:
+        yield beside.submit(copy_context().run, existing_table, plan).result
 
 
 def read_existing(

@@ -34,6 +34,7 @@ from openlaketx.extract.files.landed_files import run_folder
 from openlaketx.isolation.batch_builder import BatchBuilder
 from openlaketx.isolation.messages import BatchFacts
 from openlaketx.loads import Loaded, StagedBatch, apply_load, check_base, new_position
+from openlaketx.loads.table_state import Existing, reading_base
 from openlaketx.measure import (
     Measured,
     SampleRequest,
@@ -94,10 +95,13 @@ def _run(
         storage = storage_for(plan.location)
         splitter = QuarantineSplitter(plan, client.lake, storage, sessions)
         report("stage", {})
-        staged = builder.stage(plan, verdict)
-        lease.check()
-        run = _Run(plan, facts, staged, client, sessions, lease, splitter, storage, staging)
-        return _load_staged(run, report)
+        with reading_base(plan) as base:
+            staged = builder.stage(plan, verdict)
+            lease.check()
+            run = _Run(
+                plan, facts, staged, client, sessions, lease, splitter, storage, staging, base
+            )
+            return _load_staged(run, report)
 
 
 @dataclass(frozen=True)
@@ -113,6 +117,7 @@ class _Run:
     splitter: QuarantineSplitter
     storage: Storage
     staging: RunStaging
+    base: Callable[[], Existing]
 
 
 def _load_staged(run: _Run, report: Progress) -> RunResult:
@@ -120,7 +125,8 @@ def _load_staged(run: _Run, report: Progress) -> RunResult:
     plan, runs, splitter, storage = run.plan, run.client.runs, run.splitter, run.storage
     if run.facts.skip_empty and not run.staged.files.rows and not run.staged.rejected:
         return runs.finish_unchanged(plan.ticket)
-    loaded = apply_load(run.staged, run.sessions, plan, storage, splitter.split_rows)
+    split = splitter.split_rows
+    loaded = apply_load(run.staged, run.sessions, plan, storage, split, run.base)
     run.staged.marks.check(plan.dataset, storage)  # a merge does not publish the files it reads
     idle = loaded.is_nothing and not _needs_decision(run)
     if idle or _all_fail_again(plan, splitter):
