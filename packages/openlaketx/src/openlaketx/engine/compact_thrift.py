@@ -1,19 +1,61 @@
-"""Reads structures of Thrift's compact protocol, in which Parquet writes footers and pages."""
+"""Reads Parquet's structures, which are written in Thrift's compact protocol.
+
+A field of another type than the format says is skipped by some readers and read by others, so that
+only exact types are understood.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 Fields = dict[int, Any]
 """Fields of a structure by their number. Texts are bytes."""
+Shape = Mapping[int, Any]
+"""The type of each field: a number below, a list of one type, or the shape of a structure."""
 
-_TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 12
-_WHOLE = (4, 5, 6)
+BOOL, BYTE, I16, I32, I64, TEXT = 1, 3, 4, 5, 6, 8
+_FALSE, _LIST, _STRUCT = 2, 9, 12
 _DEEPEST = 24
+
+_EMPTY: Shape = {}
+_UNIT: Shape = {1: _EMPTY, 2: _EMPTY, 3: _EMPTY}
+_TIME: Shape = {1: BOOL, 2: _UNIT}
+_LOGICAL: Shape = {
+    **dict.fromkeys((1, 2, 3, 4, 6, 11, 12, 13, 14, 15), _EMPTY),
+    5: {1: I32, 2: I32}, 7: _TIME, 8: _TIME, 10: {1: BYTE, 2: BOOL},
+}  # fmt: skip
+_ELEMENT: Shape = {
+    **dict.fromkeys((1, 2, 3, 5, 6, 7, 8, 9), I32), 4: TEXT, 10: _LOGICAL,
+}  # fmt: skip
+_STATISTICS: Shape = {
+    **dict.fromkeys((1, 2, 5, 6), TEXT), 3: I64, 4: I64, 7: BOOL, 8: BOOL, 9: I64,
+}  # fmt: skip
+_SIZES: Shape = {1: I64, 2: [I64], 3: [I64]}
+_PAIR: Shape = {1: TEXT, 2: TEXT}
+_DATA: Shape = {
+    1: I32, 2: [I32], 3: [TEXT], 4: I32, 5: I64, 6: I64, 7: I64, 8: [_PAIR], 9: I64, 10: I64,
+    11: I64, 12: _STATISTICS, 13: [{1: I32, 2: I32, 3: I32}], 14: I64, 15: I32, 16: _SIZES,
+}  # fmt: skip
+_CHUNK: Shape = {1: TEXT, 2: I64, 3: _DATA, 4: I64, 5: I32, 6: I64, 7: I32}
+_GROUP: Shape = {
+    1: [_CHUNK], 2: I64, 3: I64, 4: [{1: I32, 2: BOOL, 3: BOOL}], 5: I64, 6: I64, 7: I16,
+}  # fmt: skip
+FOOTER: Shape = {
+    1: I32, 2: [_ELEMENT], 3: I64, 4: [_GROUP], 5: [_PAIR], 6: TEXT, 7: [{1: _EMPTY}],
+}  # fmt: skip
+PAGE: Shape = {
+    **dict.fromkeys((1, 2, 3, 4), I32),
+    5: {**dict.fromkeys((1, 2, 3, 4), I32), 5: _STATISTICS},
+    7: {1: I32, 2: I32, 3: BOOL},
+    8: {**dict.fromkeys((1, 2, 3, 4, 5, 6), I32), 7: BOOL, 8: _STATISTICS},
+}
+PLACES: Shape = {1: [{1: I64, 2: I32, 3: I64}], 2: [I64]}
+BOUNDS: Shape = {1: [BOOL], 2: [TEXT], 3: [TEXT], 4: I32, 5: [I64], 6: [I64], 7: [I64]}
 
 
 class NotThrift(ValueError):
-    """The bytes end too early, or hold no structure."""
+    """The bytes end too early, or hold no such structure."""
 
 
 class CompactReader:
@@ -23,7 +65,7 @@ class CompactReader:
         self._content = content
         self.at = at
 
-    def struct(self, depth: int = 0) -> Fields:
+    def struct(self, shape: Shape, depth: int = 0) -> Fields:
         if depth > _DEEPEST:
             raise NotThrift("nested too deeply")
         found: Fields = {}
@@ -31,38 +73,34 @@ class CompactReader:
         while head := self._byte():
             step, kind = head >> 4, head & 15
             number = number + step if step else self._signed()
-            if number in found:
-                raise NotThrift(f"field {number} twice")
-            found[number] = self._value(kind, depth)
+            if number in found or number not in shape:
+                raise NotThrift(f"field {number} is not expected")
+            found[number] = self._value(kind, shape[number], depth)
         return found
 
-    def _value(self, kind: int, depth: int) -> Any:
-        if kind in (_TRUE, _FALSE):
-            return kind == _TRUE
-        if kind == _BYTE:
+    def _value(self, kind: int, shape: Any, depth: int) -> Any:
+        if kind in (BOOL, _FALSE) and shape == BOOL:
+            return kind == BOOL
+        if kind != _type_of(shape):
+            raise NotThrift("a field of another type")
+        if kind == BYTE:
             return int.from_bytes(self._bytes(1), "big", signed=True)
-        if kind in _WHOLE:
+        if kind in (I16, I32, I64):
             return self._signed()
-        if kind == _DOUBLE:
-            return self._bytes(8)
-        if kind == _BINARY:
+        if kind == TEXT:
             return self._bytes(self._unsigned())
-        if kind in (_LIST, _SET):
-            return self._list(depth)
-        if kind == _STRUCT:
-            return self.struct(depth + 1)
-        raise NotThrift(f"type {kind}")
+        return self._list(shape[0], depth) if kind == _LIST else self.struct(shape, depth + 1)
 
-    def _list(self, depth: int) -> list[Any]:
+    def _list(self, shape: Any, depth: int) -> list[Any]:
         head = self._byte()
         size, kind = head >> 4, head & 15
         if size == 15:
             size = self._unsigned()
         if size > len(self._content) - self.at:  # each item has a byte at least
             raise NotThrift("a list that is too long")
-        if kind in (_TRUE, _FALSE):
-            return [self._byte() == _TRUE for _ in range(size)]
-        return [self._value(kind, depth) for _ in range(size)]
+        if kind in (BOOL, _FALSE) and shape == BOOL:
+            return [self._byte() == BOOL for _ in range(size)]
+        return [self._value(kind, shape, depth) for _ in range(size)]
 
     def _byte(self) -> int:
         return self._bytes(1)[0]
@@ -89,3 +127,9 @@ class CompactReader:
     def _signed(self) -> int:
         number = self._unsigned()
         return (number >> 1) ^ -(number & 1)
+
+
+def _type_of(shape: Any) -> int:
+    if isinstance(shape, list):
+        return _LIST
+    return shape if isinstance(shape, int) else _STRUCT

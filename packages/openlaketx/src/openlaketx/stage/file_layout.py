@@ -16,13 +16,21 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from lakeguard_sdk.storage.storage import readable_file
-from openlaketx.engine.compact_thrift import CompactReader, Fields, NotThrift
+from openlaketx.engine.compact_thrift import (
+    BOUNDS,
+    FOOTER,
+    PAGE,
+    PLACES,
+    CompactReader,
+    Fields,
+    NotThrift,
+)
 
 _MAGIC, _END = b"PAR1", 8
 _OLD_CALENDAR = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96")
 _WRITER, _NEW_CALENDAR = b"org.apache.spark.version", b"3.1.0"
 """Spark compares versions as texts, too."""
-_UNKNOWN_CHUNK = {1: "is in another file", 8: "is encrypted", 9: "is encrypted"}
+_UNKNOWN_CHUNK = {1: "is in another file"}
 _UNKNOWN_DATA = {10: "has index pages", 14: "has a bloom filter"}
 _UNCOMPRESSED, _SNAPPY = 0, 1
 _PLAIN, _DICTIONARIES, _RUN_LENGTHS = 0, (2, 8), 3
@@ -86,7 +94,7 @@ def _check(file: BinaryIO) -> Indexes:
     if tail[4:] != _MAGIC or start < len(_MAGIC):
         raise NotThrift("it has no footer")
     reader = CompactReader(_part(file, start, length))
-    footer = reader.struct()
+    footer = reader.struct(FOOTER)
     if reader.at != length:
         raise UnusualLayout("its footer has two parts")
     _check_metadata(footer)
@@ -112,8 +120,6 @@ def _check_metadata(footer: Fields) -> None:
     written_by = pairs.get(_WRITER, _NEW_CALENDAR)
     if any(name in pairs for name in _OLD_CALENDAR) or written_by < _NEW_CALENDAR:
         raise UnusualLayout("its dates use the legacy Julian calendar")
-    if footer.keys() & {8, 9}:
-        raise UnusualLayout("it is encrypted")
 
 
 # Columns: the type is said by a converted type, which is older, and by a logical one.
@@ -298,7 +304,7 @@ def _header(file: BinaryIO, start: int, end: int) -> tuple[Fields, int]:
     while True:
         reader = CompactReader(_part(file, start, length))
         try:
-            return reader.struct(), reader.at
+            return reader.struct(PAGE), reader.at
         except NotThrift:
             if length == end - start:
                 raise
@@ -318,7 +324,7 @@ def _index(file: BinaryIO, chunk: Fields, leaf: Leaf, shown: list[_Page]) -> Pag
         if 6 in chunk:
             raise UnusualLayout(f"{leaf.name} has half an index")
         return None
-    places = CompactReader(_part(file, chunk[4], chunk[5])).struct()[1]
+    places = CompactReader(_part(file, chunk[4], chunk[5])).struct(PLACES)[1]
     firsts = tuple(accumulate((page.values for page in shown[:-1]), initial=0))
     if leaf.repeated:  # pages do not tell their rows
         firsts = (0,) * len(shown)
@@ -331,13 +337,11 @@ def _index(file: BinaryIO, chunk: Fields, leaf: Leaf, shown: list[_Page]) -> Pag
         raise UnusualLayout(f"{leaf.name} has an index of other pages")
     if 6 not in chunk:
         return None
-    told = CompactReader(_part(file, chunk[6], chunk[7])).struct()
+    told = CompactReader(_part(file, chunk[6], chunk[7])).struct(BOUNDS)
     lists = (told[1], told[2], told[3], told.get(5, ()))
     sizes = [len(each) for each in lists]
     if {*sizes[:3]} != {len(shown)} or sizes[3] not in (len(shown), 0):
         raise UnusualLayout(f"{leaf.name} has an index of other pages")
-    if not all(isinstance(bound, bytes) for each in lists[1:3] for bound in each):
-        raise UnusualLayout(f"{leaf.name} has an index without values")
     empty, lowest, highest, nulls = map(tuple, lists)
     index = PageIndex(leaf.type, firsts, empty, lowest, highest, told[4], nulls)
     return None if leaf.repeated else index
