@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import select
 
 from lakeguard.ledger.notifications.store import record_notifications, recorded_keys
-from lakeguard.ledger.versions import last_promotion
+from lakeguard.ledger.promotion_times import last_promotion
 from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import dataset_registry
 from lakeguard.state.transaction import Transaction

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
-from lakeguard.ledger.versions import effective_promotions
+from lakeguard.ledger.promotion_times import effective_promotions
 from lakeguard.registry.store import current_policies, require_dataset
 from lakeguard.state.schema import (
     data_versions,

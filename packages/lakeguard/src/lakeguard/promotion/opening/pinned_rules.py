@@ -14,13 +14,12 @@ from lakeguard.gate.rules.worst_values import tagged_columns
 from lakeguard.gate.schema.profiles import SchemaTerms
 from lakeguard.gate.subject import DeclaredOrigin, InheritedTag, ReadInput, Subject
 from lakeguard.ledger.openings import lineage_of_run
+from lakeguard.ledger.promotion_times import effective_promotion, sequenced_time
 from lakeguard.ledger.versions import (
     Pointer,
     StoredVersion,
-    effective_promotion,
     inputs_of,
     require_version,
-    sequenced_time,
 )
 from lakeguard.promotion.privacy.tag_propagation import load_tags, travelled_tags
 from lakeguard.promotion.records.open_runs import PinnedRules

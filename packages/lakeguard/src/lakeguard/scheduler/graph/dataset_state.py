@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import exists, select
 
-from lakeguard.ledger.versions import effective_promotion
+from lakeguard.ledger.promotion_times import effective_promotion
 from lakeguard.registry.queries import AnyRow
 from lakeguard.state.caches import Definitions
 from lakeguard.state.schema import (
