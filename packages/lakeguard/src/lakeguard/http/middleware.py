@@ -21,6 +21,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lakeguard.http.listen_address import names_this_machine
+from lakeguard.http.log_lines import ACCESS, lines_of_request
 from lakeguard.http.rate_limits import RateLimits
 from lakeguard.http.responses import Answer, Declined, answer_to
 from lakeguard.http.traces import NoTraces, Traces
@@ -28,7 +29,7 @@ from lakeguard_sdk.api.operation import PREFIX
 from lakeguard_sdk.errors import ServiceBusy, SettingsError
 
 _log = logging.getLogger(__name__)
-access_log = logging.getLogger("lakeguard.access")
+access_log = logging.getLogger(ACCESS)
 
 LARGEST_BODY = 16 * 1024 * 1024
 LARGEST_MESSAGE = 256 * 1024
@@ -83,6 +84,9 @@ class _Exchange:
         path = self.scope.get("path_params") or {}
         return {name: str(path[name])[:64] for name in _IDS if name in path}
 
+    def log_ids(self) -> dict[str, str]:
+        return {"request_id": self.request_id, **self.ids()}
+
     def attributes(self) -> dict[str, str | int]:
         """For a trace."""
         principal = self.scope["state"].get("principal")
@@ -123,7 +127,10 @@ class Guard:
         scope.setdefault("state", {})
         key = f"{exchange.request_id} {id(exchange)}"
         self._under_way.add(key)
-        with self.traces.request(headers, scope["method"]) as describe:
+        with (
+            lines_of_request(exchange.log_ids),
+            self.traces.request(headers, scope["method"]) as describe,
+        ):
             try:
                 await self._exchange(exchange, headers, receive, send)
             finally:

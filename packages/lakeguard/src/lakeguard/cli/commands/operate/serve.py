@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 import threading
 from collections.abc import Iterator
@@ -19,8 +18,6 @@ from lakeguard.cli.terminal.progress import note
 from lakeguard.services.dispatcher_loop import DispatcherLoop
 from lakeguard.services.plain_text import escaped
 from lakeguard.settings import Settings, load_settings
-
-ACCESS_LOG = "lakeguard.access"
 
 
 @click.command("serve")
@@ -59,6 +56,7 @@ def serve_command(
     from lakeguard.http.listen_address import parse_place
     from lakeguard.http.listener import listen as bound
     from lakeguard.http.listener import serving
+    from lakeguard.http.log_lines import logged_as_json
     from lakeguard.service_plane import needs_tokens, service_of
 
     require_folder("serve")
@@ -72,7 +70,7 @@ def serve_command(
     client.start()
     stopped = threading.Event()
     with ExitStack() as stack:
-        stack.enter_context(_requests_logged())
+        stack.enter_context(logged_as_json())
         stack.enter_context(stopping(stopped.set))
         if dispatch:
             loop = stack.enter_context(dispatching(call, client, settings))
@@ -104,18 +102,3 @@ def _in_thread(loop: DispatcherLoop) -> Iterator[None]:
     finally:
         loop.stopped.set()
         thread.join()
-
-
-@contextmanager
-def _requests_logged() -> Iterator[None]:
-    log, handler = logging.getLogger(ACCESS_LOG), logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("%(message)s"))
-    log.addHandler(handler)
-    log.setLevel(logging.INFO)
-    log.propagate = False
-    try:
-        yield
-    finally:
-        log.removeHandler(handler)
-        log.setLevel(logging.NOTSET)
-        log.propagate = True
