@@ -158,3 +158,19 @@ def test_a_task_reads_its_datasets_and_reports_on_itself(whole: Client, tmp_path
         client.runs.heartbeat(plan.ticket)
     with pytest.raises(LakeGuardError):
         client.runs.begin_move(plan.ticket)
+
+
+def test_a_run_may_write_below_its_own_staging_folder(whole: Client) -> None:
+    plan, other = opened(whole), opened(whole)
+    grants = grants_of(plan)
+    held = TOKENS.read(TOKENS.issue(grants, NOW), NOW).task
+    assert held == grants
+    assert grants.prefixes == (f"{plan.location}/{plan.staging}",)
+    assert grants.may_write(f"{plan.location}/{plan.staging}/part-0.parquet")
+    for elsewhere in (
+        f"{plan.location}/part-0.parquet",
+        f"{plan.location}/_delta_log/00000000000000000001.json",
+        f"{other.location}/{other.staging}/part-0.parquet",
+        f"{plan.location}/{plan.staging}/../part-0.parquet",
+    ):
+        assert not grants.may_write(elsewhere)
