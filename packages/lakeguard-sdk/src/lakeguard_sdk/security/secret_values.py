@@ -85,6 +85,11 @@ def is_reference(text: str) -> bool:
     return _REFERENCE.match(text) is not None
 
 
+def without_credentials(text: str) -> str:
+    """The text with credentials of a known format masked. Ids and digests stay as they are."""
+    return _KNOWN.sub(_MASK, text)
+
+
 def masked(line: str) -> str:
     """The line with everything that may be a secret masked, for display."""
     line = _KNOWN.sub(_MASK, line)

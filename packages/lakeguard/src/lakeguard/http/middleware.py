@@ -27,6 +27,7 @@ from lakeguard.http.responses import Answer, Declined, answer_to
 from lakeguard.http.traces import NoTraces, Traces
 from lakeguard_sdk.api.operation import PREFIX
 from lakeguard_sdk.errors import ServiceBusy, SettingsError
+from lakeguard_sdk.security.secret_values import without_credentials
 
 _log = logging.getLogger(__name__)
 access_log = logging.getLogger(ACCESS)
@@ -82,7 +83,7 @@ class _Exchange:
     def ids(self) -> dict[str, str]:
         """Of run, task and operation, as the path has them."""
         path = self.scope.get("path_params") or {}
-        return {name: str(path[name])[:64] for name in _IDS if name in path}
+        return {name: without_credentials(str(path[name]))[:64] for name in _IDS if name in path}
 
     def log_ids(self) -> dict[str, str]:
         return {"request_id": self.request_id, **self.ids()}
@@ -123,7 +124,8 @@ class Guard:
             return
         headers = Headers(scope=scope)
         given = headers.get("x-request-id", "")
-        exchange = _Exchange(given if _REQUEST_ID.match(given) else uuid.uuid4().hex, scope)
+        is_id = _REQUEST_ID.match(given) and without_credentials(given) == given
+        exchange = _Exchange(given if is_id else uuid.uuid4().hex, scope)
         scope.setdefault("state", {})
         key = f"{exchange.request_id} {id(exchange)}"
         self._under_way.add(key)

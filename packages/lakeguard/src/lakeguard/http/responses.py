@@ -1,6 +1,7 @@
 """Responses: JSON, and RFC 9457 problem documents for errors.
 
 A problem holds code, message and next step; never a traceback, nor locations of State or settings.
+It does not repeat a credential that the request held.
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ from lakeguard_sdk.errors import (
     UnknownWaiver,
     UsageError,
 )
+from lakeguard_sdk.security.secret_values import without_credentials
 
 JSON = "application/json"
 RETRY_SECONDS = 5
@@ -120,7 +122,7 @@ class Declined(Exception):
 
 def problem(status: HTTPStatus, title: str, detail: str, **more: object) -> bytes:
     document = {"type": "about:blank", "title": title, "status": int(status), "detail": detail}
-    return canonical_json({**document, **more}).encode()
+    return without_credentials(canonical_json({**document, **more})).encode()
 
 
 def answer_to(error: Exception) -> Answer:
@@ -194,7 +196,8 @@ def problem_of(error: Exception) -> dict[str, Any]:
         document["place"] = error.place.to_data()
     if isinstance(error, InvalidDefinitions):
         document["errors"] = [problem_of(each) for each in error.errors]
-    return document
+    masked: dict[str, Any] = json.loads(without_credentials(canonical_json(document)))
+    return masked
 
 
 def _first_sentence(error: StateError) -> str:
