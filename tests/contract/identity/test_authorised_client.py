@@ -69,6 +69,8 @@ class Place:
             namespace = parse_namespace(on)
             given.append(grant_of(Role(role), namespace))
         settings = load_settings(self.folder)
+        below = settings.service.model_copy(update={"source_roots": (str(self.folder),)})
+        settings = settings.model_copy(update={"service": below})
         user = Principal("default", PrincipalKind.USER, f"usr_{name}", name, tuple(given))
         return client_for(settings, open_state(settings), user)
 

@@ -66,7 +66,7 @@ class Guard:
             subjects = self._known_subjects(call, given)
         else:
             subjects = self._subjects(call, given)
-            self._require(principal, method, call, subjects)
+            self._require(principal, method, call, given, subjects)
             self._require_inputs(principal, method, call, given)
         if call.is_logged:
             record_access(self.state, principal, _access(method, call, subjects))
@@ -82,7 +82,12 @@ class Guard:
             return ()
 
     def _require(
-        self, principal: Principal, method: str, call: PortCall, subjects: Sequence[Subject]
+        self,
+        principal: Principal,
+        method: str,
+        call: PortCall,
+        given: Given,
+        subjects: Sequence[Subject],
     ) -> None:
         self._require_planned(principal, method, call, subjects)
         for subject in subjects:
@@ -91,7 +96,7 @@ class Guard:
                 record_access(
                     self.state, principal, _access(method, call, [subject]), verdict.reason
                 )
-                raise _Hidden(_named(call, subject, subjects))
+                raise _Hidden(_named(call, given, subject))
         for subject in subjects:
             verdict = may(principal, call.action, subject)
             if not verdict.allowed:
@@ -330,13 +335,14 @@ def _hides(call: PortCall, subject: Subject) -> bool:
     return (bool(subject.dataset_id) and not subject.planned) or call.about in named
 
 
-def _named(call: PortCall, subject: Subject, subjects: Sequence[Subject]) -> str | None:
+def _named(call: PortCall, given: Given, subject: Subject) -> str | None:
     """A plan names what it revises by id: its present name is told to nobody who did not write
     it."""
     if call.about is not About.PLAN:
         return subject.dataset
-    planned = {each.dataset for each in subjects if each.planned}
-    return subject.dataset if subject.dataset in planned else "a dataset of the plan"
+    written = {str(getattr(step.definition, "dataset", "")) for step in given.first.steps}
+    written |= {name for (_, name), *_ in given.fields.get("given", ())}
+    return subject.dataset if subject.dataset in written else "a dataset of the plan"
 
 
 def _missing(call: PortCall, given: Given, dataset: str | None) -> LakeGuardError:
