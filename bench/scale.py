@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -47,11 +47,12 @@ _NOTES = {
     "status": f"With {FEW_RUNS:,} runs, most of the {DATASETS:,} datasets have none: no version, no"
     f" run and no decision to read and to show. With {DATASETS:,} runs, each has one."
 }
-_RUN_NOTE = (
-    "The data plane lists the files of the table twice for each run, at its base and before the"
-    " commit; delta-spark keeps its list between appends. A run of ten rows also has a fixed cost"
-    " that a bare append has not."
-)
+_FEW_ROWS, _MANY_ROWS = 10, 2_000_000
+_RUN_NOTES = {
+    _FEW_ROWS: "The data plane lists the files of the table twice for each run, at its base and"
+    " before the commit; delta-spark keeps its list between appends. A run of ten rows also has a"
+    " fixed cost that a bare append has not."
+}
 T = TypeVar("T")
 _CALLS = ("open", "decide", "begin", "complete")
 
@@ -181,24 +182,31 @@ def _whole_runs(table: LargeTable, label: str) -> list[Figure]:
         rows.write.format("delta").mode("append").save(target)
         return time.perf_counter() - start
 
-    pairs = []
-    for number in range(WARM_UP + PAIRS):
-        file = _land(folder, number)
-        pairs.append(
-            in_turns(
+    def pairs(numbers: range, rows: int) -> Iterator[tuple[float, float]]:
+        for number in numbers:
+            file = _land(folder, number, rows)
+            ours, theirs = in_turns(
                 number,
                 lambda: governed(worker, submitted(table.client, NUMBERS)),
                 partial(bare, file),
             )
-        )
-        print(f"  {NAME}: guarded {pairs[-1][0]:.2f} s, bare {pairs[-1][1]:.2f} s", flush=True)
-    return against_bare(label, pairs[WARM_UP:], RUN_BAR, _RUN_NOTE)
+            print(f"  {NAME}: guarded {ours:.2f} s, bare {theirs:.2f} s", flush=True)
+            yield ours, theirs
+
+    figures = []
+    for at, rows in enumerate((_FEW_ROWS, _MANY_ROWS)):
+        first = at * (WARM_UP + PAIRS)
+        measured = list(pairs(range(first, first + WARM_UP + PAIRS), rows))[WARM_UP:]
+        note = _RUN_NOTES.get(rows, "")
+        figures += against_bare(f"{rows:,} rows, {label}", measured, RUN_BAR, note)
+    return figures
 
 
-def _land(folder: Path, number: int) -> Path:
+def _land(folder: Path, number: int, rows: int) -> Path:
     file = folder / "numbers" / f"numbers-{number:04d}.csv"
     file.parent.mkdir(exist_ok=True)
-    file.write_text("n\n" + "".join(f"{10 * number + at}\n" for at in range(10)))
+    first = number * _MANY_ROWS
+    file.write_text("n\n" + "".join(f"{n}\n" for n in range(first, first + rows)))
     return file
 
 
