@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lakeguard.access.principal import Principal
 from lakeguard.cli.commands.operate.identity import ROLES
 from lakeguard.cli.commands.operate.service_tokens import ACTIONS
 from lakeguard.plane import open_state
@@ -45,18 +46,24 @@ def test_a_token_is_printed_once_and_lets_in(shell: Shell, place: tuple[str, Pat
     made = shell("token", "create", "ci", "--allow", "read", "--on", "bronze", *place)
     text = made.out.strip()
     settings = load_settings(place[1])
-    door = authenticator_for(settings, open_state(settings))
-    assert door.authenticate(f"Bearer {text}").name == "token:ci"
+    database = open_state(settings)
+
+    def principal(token: str) -> Principal:
+        """As a process that has not read the token before."""
+        authenticator = authenticator_for(settings, database)
+        return authenticator.authenticate(f"Bearer {token}")
+
+    assert principal(text).name == "token:ci"
     listed = shell("token", "list", *place).out
     assert "ci" in listed
     assert text.rpartition(".")[2] not in listed
     again = shell("token", "rotate", "ci", "--overlap-hours", "0", "--json", *place).data["token"]
     with pytest.raises(BadToken):
-        door.authenticate(f"Bearer {text}")
-    assert door.authenticate(f"Bearer {again}")
+        principal(text)
+    assert principal(again).name == "token:ci"
     assert "REVOKED" in shell("token", "revoke", "ci", "--reason", "leaked", *place).out
     with pytest.raises(BadToken):
-        door.authenticate(f"Bearer {again}")
+        principal(again)
     assert shell("token", "list", *place).out == "no service tokens\n"
 
 

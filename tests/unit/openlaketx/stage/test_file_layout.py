@@ -66,6 +66,11 @@ def test_an_honest_file_passes(tmp_path: Path, options: dict[str, Any]) -> None:
         check_footers(candidate(tmp_path, file.name), "silver.t")
 
 
+def by_duckdb(query: str) -> list[Any]:
+    with duckdb.connect() as connection:
+        return connection.execute(query).fetchall()
+
+
 def other_pages(file: Forged) -> bytes:
     """Pages of the same size and layout, with other texts."""
     return file.pages().replace(b"innocent", b"a@evil.o")
@@ -199,7 +204,7 @@ def test_levels_of_another_kind_are_refused(tmp_path: Path) -> None:
 def test_two_readers_find_other_rows_in_such_a_file(tmp_path: Path) -> None:
     """Why: the measures are taken with DuckDB, and Arrow reads as Spark does."""
     file = forged(tmp_path / "part.parquet", TEXTS, two_beginnings, **MANY_PAGES)
-    measured = duckdb.sql(f"SELECT t FROM '{file}'").fetchall()
+    measured = by_duckdb(f"SELECT t FROM '{file}'")
     assert measured[0][0].startswith("a@evil.o")
     assert pq.read_table(file)["t"][0].as_py().startswith("innocent")
 
@@ -211,7 +216,7 @@ def test_a_field_of_another_type_is_refused(tmp_path: Path) -> None:
         file.column[6] = (I64, 0)
 
     file = forged(tmp_path / "part.parquet", TEXTS, longer)
-    assert duckdb.sql(f"SELECT typeof(t) FROM '{file}'").fetchall()[0] == ("BLOB",)
+    assert by_duckdb(f"SELECT typeof(t) FROM '{file}'")[0] == ("BLOB",)
     assert "a field of another type" in str(layout_problem(str(file)))
 
 
