@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from sqlalchemy import Column, Table, UniqueConstraint
 
-from lakeguard.relay.owner import IDENTITY_FOLDER
 from lakeguard.relay.tables import (
     BATCH,
     BY_RUN,
@@ -149,7 +148,7 @@ def _ledger(name: str, note: TableNote) -> str:
     if name not in fact_tables():
         return f"not there. {note.not_in_lake}"
     changing = ", without the columns that change" if name in MUTABLE_COLUMNS else ""
-    where = f" below `{IDENTITY_FOLDER}`" if name in PROTECTED else ""
+    where = f" below `{PROTECTED[name]}`" if name in PROTECTED else ""
     return f"row by row{where}{changing}."
 
 

@@ -17,9 +17,9 @@ from lakeguard.access.service_tokens import (
     token_rows,
 )
 from lakeguard.access.users import MEMBER, find_user, known_user
-from lakeguard.relay.owner import IDENTITY_FOLDER, ledger_root
+from lakeguard.relay.owner import ledger_root
 from lakeguard.relay.rebuild import Rebuild
-from lakeguard.relay.tables import PROTECTED
+from lakeguard.relay.tables import IDENTITY_FOLDER, PROTECTED, SAMPLES_FOLDER
 from lakeguard.state.database import Database
 from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.errors import BadToken
@@ -84,12 +84,14 @@ def test_no_secret_is_in_any_file_of_the_ledger(told: str, tmp_path: Path) -> No
     assert [path for path in files if any(text in path.read_bytes() for text in wanted)] == []
 
 
-def test_what_is_about_people_is_closed_to_others(told: str, tmp_path: Path) -> None:
+def test_what_is_about_people_or_of_rows_is_closed_to_others(told: str, tmp_path: Path) -> None:
     assert told
     root = Path(ledger_root(str(tmp_path), ORG))
-    assert {path.name for path in (root / IDENTITY_FOLDER).iterdir()} == PROTECTED
-    assert (root / IDENTITY_FOLDER).stat().st_mode & 0o007 == 0
-    assert not PROTECTED & {path.name for path in root.iterdir()}
+    for folder in (IDENTITY_FOLDER, SAMPLES_FOLDER):
+        below = {name for name, place in PROTECTED.items() if place == folder}
+        assert {path.name for path in (root / folder).iterdir()} == below
+        assert (root / folder).stat().st_mode & 0o007 == 0
+    assert not PROTECTED.keys() & {path.name for path in root.iterdir()}
     outside = {
         path: path.read_bytes()
         for path in root.rglob("*.parquet")

@@ -11,6 +11,7 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 from sqlalchemy import select
 
+from lakeguard.relay.owner import ledger_root, table_location
 from lakeguard.state.database import Database
 from lakeguard.state.schema import data_quality_results
 from lakeguard_sdk import Client, DatasetName
@@ -122,7 +123,8 @@ def test_failing_rows_are_told_with_the_results(tmp_path: Path, engine: str) -> 
     assert reported["rule_fingerprint"].startswith("sha256:")
     client.ledger.sync()
     assert client.ledger.verify().findings == ()
-    lake = DeltaTable(tmp_path / "_lakeguard" / "default" / "rule_samples").to_pyarrow_table()
+    location = table_location(ledger_root(str(tmp_path), "default"), "rule_samples")
+    lake = DeltaTable(location).to_pyarrow_table()
     assert "secret" not in str(lake.to_pylist())
     assert {row["run_id"] for row in lake.to_pylist()} == {warned.run_id, blocked.run_id}
 

@@ -24,14 +24,13 @@ from lakeguard.promotion.run_port import PromotionRuns
 from lakeguard.relay.attach import attach
 from lakeguard.relay.chain_recount import Recount, links_in
 from lakeguard.relay.deliver import Ledger
-from lakeguard.relay.owner import ledger_root, protected_root, read_owner, replace
+from lakeguard.relay.owner import ledger_root, read_owner, replace, table_location
 from lakeguard.relay.relay import Relay
 from lakeguard.relay.rows import from_arrow
 from lakeguard.relay.signed_head import SigningKey
 from lakeguard.relay.tables import (
     BATCH,
     CHAIN,
-    PROTECTED,
     fact_tables,
     ledger_tables,
 )
@@ -154,8 +153,7 @@ class ProvenLake:
         return Ledger(ledger_root(self.root, ORG), 1)
 
     def ledger_folder(self, name: str) -> Path:
-        root = ledger_root(str(self.folder), ORG)
-        return Path(protected_root(root) if name in PROTECTED else root) / name
+        return Path(table_location(ledger_root(str(self.folder), ORG), name))
 
     def ledger_files(self, name: str) -> list[Path]:
         found = DeltaTable(str(self.ledger_folder(name))).file_uris()

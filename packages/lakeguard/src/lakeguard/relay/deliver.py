@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement
 
 from lakeguard.relay.ended_runs import ended_by
 from lakeguard.relay.ledger_table import LedgerFiles
-from lakeguard.relay.owner import protect, protected_root
+from lakeguard.relay.owner import protect, table_location
 from lakeguard.relay.rows import PlainRow, arrow_schema, payload_maker, state_rows, to_arrow
 from lakeguard.relay.stamp import Link, OutboxRow
 from lakeguard.relay.tables import (
@@ -28,7 +28,6 @@ from lakeguard.state import outbox
 from lakeguard.state.bulk_writes import in_pieces
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.storage.fault_points import reached
-from lakeguard_sdk.storage.storage import join
 
 
 @dataclass(frozen=True)
@@ -50,13 +49,12 @@ class Ledger:
         self.threads = threads
 
     def files(self, table: LedgerTable) -> LedgerFiles:
-        root = protected_root(self.root) if table.name in PROTECTED else self.root
-        return LedgerFiles(join(root, table.name), arrow_schema(table))
+        return LedgerFiles(table_location(self.root, table.name), arrow_schema(table))
 
     def create_tables(self, known: Collection[str]) -> list[str]:
         """Create missing tables, empty; return their names."""
         new = {name: table for name, table in ledger_tables().items() if name not in known}
-        if not PROTECTED.isdisjoint(new):
+        if not PROTECTED.keys().isdisjoint(new):
             protect(self.root)
         self._side_by_side([self.files(table).ensure for table in new.values()])
         return list(new)

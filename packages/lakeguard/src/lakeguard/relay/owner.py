@@ -8,15 +8,13 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from lakeguard.relay.tables import CHAIN
+from lakeguard.relay.tables import CHAIN, PROTECTED
 from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
 from lakeguard_sdk.errors import LedgerUnreadable, StateUnavailable
 from lakeguard_sdk.model.delta_log import log_file
 from lakeguard_sdk.storage.storage import is_remote, join, local_path, storage_for
 
 LEDGER_FOLDER = "_lakeguard"
-IDENTITY_FOLDER = "_identity"
-"""Below the root of a ledger: what is about people."""
 OWNER_FILE = "plane.json"
 _OF_OTHERS = 0o007
 _LONGEST_WRITE = timedelta(hours=1)
@@ -39,22 +37,22 @@ def ledger_root(lake: str, org_id: str) -> str:
     return join(lake, LEDGER_FOLDER, org_id)
 
 
-def protected_root(root: str) -> str:
-    """Where the ledger keeps what is about people. On a file system others than owner and group
-    have no access; in an object store, policies on this prefix say who has."""
-    return join(root, IDENTITY_FOLDER)
+def table_location(root: str, table: str) -> str:
+    """Where the ledger keeps a table. On a file system others than owner and group have no access
+    to protected tables; in an object store, policies on their prefixes say who has."""
+    return join(root, PROTECTED[table], table) if table in PROTECTED else join(root, table)
 
 
 def protect(root: str) -> None:
-    """Create the folder of ``protected_root``, closed to others."""
-    place = protected_root(root)
-    if is_remote(place):
+    """Create the folders of protected tables, closed to others."""
+    if is_remote(root):
         return
-    folder = Path(local_path(place))
-    folder.mkdir(parents=True, exist_ok=True)
-    mode = folder.stat().st_mode
-    if mode & _OF_OTHERS:
-        folder.chmod(mode & ~_OF_OTHERS)
+    for name in sorted(set(PROTECTED.values())):
+        folder = Path(local_path(join(root, name)))
+        folder.mkdir(parents=True, exist_ok=True)
+        mode = folder.stat().st_mode
+        if mode & _OF_OTHERS:
+            folder.chmod(mode & ~_OF_OTHERS)
 
 
 def holds_ledger(root: str) -> bool:

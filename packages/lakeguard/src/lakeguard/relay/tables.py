@@ -33,17 +33,18 @@ PRIVATE = frozenset(
 """Not mirrored row by row: relay tables, hashes of secrets, cursors, keys of requests, reports of
 streams, the search index. The chain is written with its batch."""
 
-PROTECTED = frozenset(
-    {
-        "users",
-        "identity_states",
-        "role_grants",
-        "service_tokens",
-        "access_revocations",
-        "access_log",
-    }
-)
-"""Mirrored below a root of their own, which not everyone who reads the ledger may read."""
+IDENTITY_FOLDER, SAMPLES_FOLDER = "_identity", "_samples"
+PROTECTED: dict[str, str] = {
+    "users": IDENTITY_FOLDER,
+    "identity_states": IDENTITY_FOLDER,
+    "role_grants": IDENTITY_FOLDER,
+    "service_tokens": IDENTITY_FOLDER,
+    "access_revocations": IDENTITY_FOLDER,
+    "access_log": IDENTITY_FOLDER,
+    "rule_samples": SAMPLES_FOLDER,
+}
+"""Tables about people and with values of rows, each below a root that not everyone who reads the
+ledger may read."""
 
 CURRENT: dict[str, tuple[str, ...]] = {
     "dataset_registry": ("dataset_registry_revisions",),
