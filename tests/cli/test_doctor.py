@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.projects.served import service_at
 from tests.support.projects.shell import CommandResult, Shell
 
 
@@ -109,3 +110,25 @@ def _content(folder: Path) -> dict[str, bytes]:
         for path in folder.rglob("*")
         if path.is_file()
     }
+
+
+def test_of_a_service_it_is_told_what_lacks_here(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project, tables = tmp_path / "project", tmp_path / "project" / "tables"
+    shell("init", project, "--example")
+    settings = project / "lakeguard.toml"
+    settings.write_text(settings.read_text().replace('lake = "."', 'lake = "tables"'))
+    tables.mkdir()
+    with service_at(project) as url:
+        monkeypatch.setenv("LAKEGUARD_URL", url)
+        given = shell("doctor", "--project", tmp_path, "--json")
+        assert finding(given, "Service")["detail"].startswith(url)
+        assert finding(given, "Lake")["ok"]
+        assert not {"Project", "Database"} & {item["name"] for item in given.data["findings"]}
+        tables.rename(tmp_path / "elsewhere")
+        away = examined(shell, project)
+        assert (away.code, finding(away, "Lake")["ok"]) == (1, False)
+        assert finding(away, "Definitions")["ok"]
+    service = finding(examined(shell, project), "Service")
+    assert (service["ok"], bool(service["fix"])) == (False, True)

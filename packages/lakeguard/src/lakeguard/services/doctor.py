@@ -6,6 +6,7 @@ import os
 import secrets
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import entry_points, version
 from pathlib import Path
@@ -22,8 +23,9 @@ from lakeguard.state.database import Database
 from lakeguard.state.health_check import examine_database
 from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.row_security import require_bound
+from lakeguard_sdk.client import connect
 from lakeguard_sdk.core.frozen_model import FrozenModel
-from lakeguard_sdk.errors import LakeGuardError, StateLoginRefused, StoreUnavailable
+from lakeguard_sdk.errors import LakeGuardError, NoProject, StateLoginRefused, StoreUnavailable
 from lakeguard_sdk.model.notifications import Topic
 from lakeguard_sdk.storage.storage import Storage, is_remote, join, local_path, storage_for
 
@@ -53,6 +55,28 @@ def examine(start: Path, env: str | None, open_state: OpenState) -> list[Finding
     ]
 
 
+def examine_service(start: Path, url: str) -> list[Finding]:
+    """Checks of a machine whose commands ask a service: what they need here is a data plane, the
+    definitions of a project if there is one, and the lake at the place that the service names."""
+    return [_lakeguard(), *_data_planes(), *_files(start), *_served(url)]
+
+
+def _files(start: Path) -> Iterator[Finding]:
+    with suppress(NoProject):
+        yield _definitions(find_project(start))
+
+
+def _served(url: str) -> Iterator[Finding]:
+    try:
+        client = connect(url)
+        client.reader.policies()
+    except LakeGuardError as error:
+        yield Finding(name="Service", ok=False, detail=str(error), fix=error.next_step)
+        return
+    yield Finding(name="Service", ok=True, detail=f"{url}, lake {client.lake}")
+    yield _place(client.lake)
+
+
 def _lakeguard() -> Finding:
     detail = f"{version('lakeguard')}, Python {python_version()}"
     return Finding(name="LakeGuard", ok=True, detail=detail)
@@ -76,15 +100,15 @@ def _project(start: Path, env: str | None, open_state: OpenState) -> Iterator[Fi
         return
     place = f"{settings.folder / SETTINGS_FILE}, environment {settings.env}"
     yield Finding(name="Project", ok=True, detail=place)
-    yield _definitions(settings)
+    yield _definitions(settings.folder)
     yield _database(settings, open_state)
     yield _lake(settings)
     yield from _channels(settings, open_state)
 
 
-def _definitions(settings: Settings) -> Finding:
+def _definitions(folder: Path) -> Finding:
     try:
-        detail = counted(load_folder(settings.folder))
+        detail = counted(load_folder(folder))
         return Finding(name="Definitions", ok=True, detail=detail)
     except LakeGuardError as error:
         return Finding(name="Definitions", ok=False, detail=str(error), fix="lakeguard validate")
@@ -119,8 +143,13 @@ def _database(settings: Settings, open_state: OpenState) -> Finding:
 def _lake(settings: Settings) -> Finding:
     if is_remote(settings.lake):
         settings.reach_lake()
-        return _store(settings.lake)
-    place = Path(local_path(settings.lake))
+    return _place(settings.lake)
+
+
+def _place(lake: str) -> Finding:
+    if is_remote(lake):
+        return _store(lake)
+    place = Path(local_path(lake))
     if not place.is_dir():
         return Finding(
             name="Lake", ok=False, detail=f"{place} does not exist", fix=f"mkdir -p {place}"
