@@ -99,18 +99,3 @@ def test_a_blocked_run_leaves_its_rows_where_nothing_names_them(tmp_path: Path) 
     (file,) = things.quarantined.files
     assert pq.read_metadata(tmp_path / file.path).num_rows == file.rows == 1
     assert not Path(things.runs.location, "_delta_log").exists()
-
-
-@pytest.mark.parametrize("name", ["lg_first_seen", "LG_First_Seen"])
-def test_columns_of_a_kept_row_cannot_be_those_of_the_dataset(tmp_path: Path, name: str) -> None:
-    columns = {"id": "long", name: "timestamp"}
-    free = SiftedTable(tmp_path / "free", Load(type=LoadType.APPEND), columns, {})
-    free.land({"id": 1})
-    assert free.run().status is RunStatus.SUCCESS
-    assert free.shown("id", name) == [(1, None)]
-    bound = SiftedTable(
-        tmp_path / "bound", Load(type=LoadType.APPEND), columns, {"a": "not_null(id)"}
-    )
-    bound.land({"id": 1})
-    assert bound.run().status is RunStatus.FAILED
-    assert name in bound.runs.failures[0].message

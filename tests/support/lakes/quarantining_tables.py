@@ -83,7 +83,7 @@ class SiftedTable:
         before = len(self.runs.evidence)
         result = worker.run_task("task")
         build, reported = self.runs.build, self.runs.evidence[before:]
-        if result.version is not None and isinstance(build, SourceBuild):
+        if result.version is not None and isinstance(build, SourceBuild) and reported[0].position:
             self._reads.append(reported[0].position)
             self.runs.continue_source(*self._reads)
         return result

@@ -41,6 +41,10 @@ ALIEN = DatasetName("bronze.zebra")
 PRESENT = "present"
 """The id of a rule that blocks."""
 _IDENTITY = """
+[env.{env}.service]
+requests_per_minute = 1_000_000
+refused_tokens_per_minute = 1_000_000
+
 [env.{env}.identity]
 issuer = "{issuer}"
 audience = "{audience}"
