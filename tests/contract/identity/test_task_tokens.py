@@ -10,7 +10,7 @@ import pytest
 
 from lakeguard.access.keys import IdentityKeys
 from lakeguard.access.principal import PrincipalKind, TaskGrants
-from lakeguard.access.task_tokens import LIFETIME, TaskTokens, grants_of
+from lakeguard.access.task_tokens import TaskTokens, grants_of
 from lakeguard.plane import keys_of, open_state
 from lakeguard.service_plane import client_for
 from lakeguard.settings import load_settings
@@ -28,7 +28,7 @@ from lakeguard_sdk.errors import (
 from lakeguard_sdk.model.evidence import checked_notes
 from lakeguard_sdk.model.run import Failure, RunPlan, RunTicket
 from lakeguard_sdk.scheduling.process_identity import this_process
-from lakeguard_sdk.scheduling.task_token import PREFIX
+from lakeguard_sdk.scheduling.task_token import LIFETIME, PREFIX
 from lakeguard_sdk.scheduling.tasks import TaskReport
 from lakeguard_sdk.security.secret_values import holds_secret, masked
 from tests.support.projects.planes import NUMBERS
@@ -38,7 +38,8 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 TICKET = RunTicket(
     run_id=new_id("run"), task_id=new_id("task"), attempt=3, lease_token=new_id("lease")
 )
-GRANTS = TaskGrants(TICKET, (("bronze.a", 3), ("silver.b", 0)), ("s3://lake/silver/b/_runs/1",))
+PINS = (("bronze.a", 3), ("silver.b", 0))
+GRANTS = TaskGrants(TICKET, PINS, ("s3://lake/silver/b/_runs/1",), new_id("key"))
 KEYS = IdentityKeys()
 TOKENS = TaskTokens(KEYS, "default")
 
@@ -51,14 +52,12 @@ def test_a_token_is_what_it_was_issued_for() -> None:
     assert TOKENS.ticket_of(TOKENS.issue(GRANTS, NOW)) == TICKET
 
 
-def test_a_token_that_is_over_renews_but_does_nothing_else() -> None:
+def test_a_token_that_is_over_reports_but_does_nothing_else() -> None:
     text = TOKENS.issue(GRANTS, NOW)
     later = NOW + LIFETIME
     with pytest.raises(BadToken):
         TOKENS.read(text, later)
     assert TOKENS.ticket_of(text) == TICKET, "the lease decides"
-    renewed = TOKENS.read(TOKENS.renew(text, later), later)
-    assert (renewed.task, renewed.until) == (GRANTS, later + LIFETIME)
 
 
 def test_nothing_else_is_one() -> None:
@@ -126,7 +125,7 @@ def held_by(folder: Path, plan: RunPlan) -> Client:
     database = open_state(settings)
     tokens = TaskTokens(keys_of(settings), settings.organisation)
     now = database.clock()
-    text = tokens.issue(grants_of(plan), now, timedelta(minutes=5))
+    text = tokens.issue(grants_of(plan, settings.lake), now, timedelta(minutes=5))
     return client_for(settings, database, tokens.read(text, now))
 
 
@@ -162,10 +161,12 @@ def test_a_task_reads_its_datasets_and_reports_on_itself(whole: Client, tmp_path
 
 def test_a_run_may_write_below_its_own_staging_folder(whole: Client) -> None:
     plan, other = opened(whole), opened(whole)
-    grants = grants_of(plan)
+    grants = grants_of(plan, whole.lake)
     held = TOKENS.read(TOKENS.issue(grants, NOW), NOW).task
     assert held == grants
-    assert grants.prefixes == (f"{plan.location}/{plan.staging}",)
+    quarantine = f"{whole.lake}/quarantine/bronze/numbers"
+    assert grants.prefixes == (f"{plan.location}/{plan.staging}", quarantine)
+    assert grants.may_write(f"{quarantine}/execution_id={plan.ticket.run_id}/part-0.parquet")
     assert grants.may_write(f"{plan.location}/{plan.staging}/part-0.parquet")
     for elsewhere in (
         f"{plan.location}/part-0.parquet",

@@ -7,7 +7,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from lakeguard.access.principal import TaskGrants
+from lakeguard.access.task_tokens import TaskTokens, grants_of
+from lakeguard.plane import keys_of
 from lakeguard.services.ports.dispatch import EmbeddedDispatch
+from lakeguard.settings import load_settings
 from lakeguard.state.schema import task_attempts
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.core.enums import RunStatus, TaskKind, TaskState
@@ -199,6 +203,43 @@ def test_a_ticket_opens_its_own_build_alone(
         held.runs.open_claimed(forged)
     with pytest.raises(NotPermitted):
         held.dispatch.claim(ELSEWHERE)
+
+
+def granted(client: Client, ticket: RunTicket, folder: Path, clock: Clock) -> TaskGrants:
+    settings = load_settings(folder)
+    tokens = TaskTokens(keys_of(settings), settings.organisation)
+    task = tokens.read(client.runs.task_token(ticket), clock()).task
+    assert task is not None
+    return task
+
+
+def test_a_token_names_what_the_run_was_given(
+    client: Client, turned_clock: Clock, tmp_path: Path
+) -> None:
+    ticket = claimed(client, turned_clock)
+    assert granted(client, ticket, tmp_path, turned_clock) == TaskGrants(ticket)
+    plan = client.runs.open_claimed(ticket)
+    assert isinstance(plan, RunPlan)
+    opened = granted(client, ticket, tmp_path, turned_clock)
+    assert opened == grants_of(plan, client.lake)
+    assert opened.may_write(f"{plan.location}/{plan.staging}/part.parquet")
+    held = connect(tmp_path, ticket=ticket)
+    assert granted(held, ticket, tmp_path, turned_clock) == opened
+
+
+def test_there_is_a_token_while_the_lease_holds(client: Client, turned_clock: Clock) -> None:
+    ticket = claimed(client, turned_clock)
+    with pytest.raises(Fenced):
+        client.runs.task_token(ticket.model_copy(update={"lease_token": "lease_x"}))
+    client.runs.open_claimed(ticket)
+    turned_clock.pass_time(60)
+    assert client.runs.task_token(ticket)
+    turned_clock.pass_time(61)
+    with pytest.raises(Fenced, match="its lease is over"):
+        client.runs.task_token(ticket)
+    client.runs.fail_run(ticket, BUSY)
+    with pytest.raises(Fenced):
+        client.runs.task_token(ticket)
 
 
 def test_a_build_that_failed_is_tried_again_by_itself(client: Client, turned_clock: Clock) -> None:

@@ -245,6 +245,9 @@ class Runs(Protocol):
         """The plan of a claimed attempt; idempotent."""
 
     def heartbeat(self, ticket: RunTicket) -> float: ...
+    def task_token(self, ticket: RunTicket) -> str:
+        """For calls about this attempt alone: good for ten minutes, while its lease holds."""
+
     def submit_schema(
         self, ticket: RunTicket, live: TableSchema, lineage: BatchLineage | None = None
     ) -> SchemaVerdict:
@@ -284,7 +287,6 @@ class Registry(Protocol):
     def definitions(self) -> Definitions: ...
     def dataset_ids(self) -> dict[str, str]:
         """The ids of all datasets, by name."""
-        ...
 
     def plan(self, definitions: Definitions, *, keep_drift: bool = True) -> Plan: ...
     def apply(
@@ -297,11 +299,9 @@ class Registry(Protocol):
     ) -> Applied:
         """``given`` are the rows of which the plan was made. Their values are stored as given,
         even if the plan is empty."""
-        ...
 
     def given_values(self) -> GivenValues:
         """Values of loaded rows that an export would otherwise write differently."""
-        ...
 
 
 class Operations(Protocol):

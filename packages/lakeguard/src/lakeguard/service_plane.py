@@ -116,6 +116,7 @@ def client_for(settings: Settings, database: Database, principal: Principal) -> 
         org_id=principal.org_id,
         actor=principal.name,
         source_roots=settings.service.source_roots,
+        caller=principal,
     )
     senders, relay = senders_of(context, settings), Relay(context, settings.lake)
     whole = all_ports(settings, context, relay, senders)

@@ -110,6 +110,7 @@ _RUNS = (
     _post("runs.open_run", "/tasks/{task_id}/run", "opened"),
     _again("runs.open_claimed", "/runs/{ticket.run_id}/open", "opened"),
     _again("runs.heartbeat", "/runs/{ticket.run_id}/heartbeat", "lease_seconds"),
+    _ask("runs.task_token", "/runs/{ticket.run_id}/task-token", "token"),
     _again("runs.submit_schema", "/runs/{ticket.run_id}/schema", rows=True),
     _again("runs.submit_evidence", "/runs/{ticket.run_id}/evidence", rows=True),
     _again("runs.submit_samples", "/runs/{ticket.run_id}/samples", rows=True),

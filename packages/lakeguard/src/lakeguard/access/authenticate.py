@@ -17,6 +17,7 @@ from lakeguard.access.keys import IdentityKeys
 from lakeguard.access.principal import Principal, PrincipalKind
 from lakeguard.access.service_tokens import PREFIX as SERVICE
 from lakeguard.access.service_tokens import note_use, principal_of, read_token
+from lakeguard.access.session import require_holder
 from lakeguard.access.task_tokens import TaskTokens
 from lakeguard.access.trusted_tokens import TrustedTokens
 from lakeguard.access.user_tokens import Claims, UserTokens
@@ -63,8 +64,14 @@ class Authenticator:
         if text.startswith(SERVICE):
             return self._trusted.principal(text, lambda: self._service(text))
         if text.startswith(TASK):
-            return TaskTokens(self.keys, self.organisation).read(text, self.state.clock())
+            return self._trusted.principal(text, lambda: self._task(text))
         return self._user(text)
+
+    def _task(self, text: str) -> Principal:
+        principal = TaskTokens(self.keys, self.organisation).read(text, self.state.clock())
+        if principal.task is not None:
+            require_holder(self.state, principal.task)
+        return principal
 
     def _service(self, text: str) -> Principal:
         token = read_token(text)

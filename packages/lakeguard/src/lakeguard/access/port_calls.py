@@ -93,7 +93,7 @@ RUNS = {
     **_all(
         _WORK,
         About.TICKET,
-        "open_claimed heartbeat submit_schema submit_evidence submit_samples begin_move"
+        "open_claimed heartbeat task_token submit_schema submit_evidence submit_samples begin_move"
         " complete_move finish_unchanged fail_run due_compaction submit_compaction due_profile"
         " submit_profile submit_adoption",
     ),

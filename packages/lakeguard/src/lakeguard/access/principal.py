@@ -112,6 +112,9 @@ class TaskGrants:
     pins: tuple[tuple[str, int], ...] = ()
     """Version by dataset; 0 for the dataset that the task builds."""
     prefixes: tuple[str, ...] = ()
+    holder: str = ""
+    """Id of the secret or user that asked for it, and that it is worth no more than; empty for a
+    token that the control plane gives out by itself."""
 
     def may_write(self, location: str) -> bool:
         """Whether the location is below one of the prefixes."""

@@ -40,8 +40,9 @@ from lakeguard_sdk.core.canonical_json import canonical_json
 from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
 from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.errors import BadToken, ServiceTokenInvalid, UnknownServiceToken
+from lakeguard_sdk.scheduling.task_token import SERVICE_PREFIX
 
-PREFIX = "lgs1_"
+PREFIX = SERVICE_PREFIX
 LONGEST_NAME = 100
 _SHAPE = re.compile(
     rf"{PREFIX}(?P<org>[a-z][a-z0-9_]{{0,127}})\.(?P<id>key_[0-9A-Z]{{26}})"

@@ -7,14 +7,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from time import monotonic
 
-from lakeguard.access.authorise import is_over
+from lakeguard.access.authorise import is_over, may
 from lakeguard.access.grants import standing_of
-from lakeguard.access.principal import Principal, PrincipalKind
+from lakeguard.access.principal import Action, Principal, PrincipalKind, TaskGrants
 from lakeguard.access.service_tokens import token_principal
+from lakeguard.access.subjects import Subjects
 from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.errors import BadToken
 
+_SECRET = "key_"  # noqa: S105 - how the id of a secret begins
 FRESH_SECONDS = 20.0
 """How long grants are trusted; a revocation works within this time."""
 
@@ -23,7 +25,7 @@ def renewed(tx: Transaction, principal: Principal) -> Principal:
     """The principal with the grants of now; ``BadToken`` if its credential is revoked."""
     match principal.kind:
         case PrincipalKind.TASK | PrincipalKind.LOCAL:
-            return principal  # of a task, the lease decides on every write
+            return principal  # of a task, its lease and its holder decide on each request
         case PrincipalKind.TOKEN:
             return token_principal(tx, principal.secret_id)
         case PrincipalKind.USER:
@@ -31,6 +33,20 @@ def renewed(tx: Transaction, principal: Principal) -> Principal:
             if not standing.active:
                 raise BadToken()
             return replace(principal, grants=(*standing.grants, *principal.claimed))
+
+
+def require_holder(state: OrganisationState, task: TaskGrants) -> None:
+    """Refused with ``BadToken`` once whoever asked for the task's token may no longer work on the
+    task, or is let in no more."""
+    if not task.holder:
+        return
+    kind = PrincipalKind.TOKEN if task.holder.startswith(_SECRET) else PrincipalKind.USER
+    held = Principal(state.org_id, kind, task.holder, "", secret_id=task.holder)
+    subject = Subjects(state).of_task(task.ticket.task_id)
+    with state.read() as tx:
+        holder = renewed(tx, held)
+    if subject is None or not may(holder, Action.WORK, subject).allowed:
+        raise BadToken()
 
 
 @dataclass

@@ -1,12 +1,13 @@
 """Task tokens: what an attempt may do, signed by the control plane.
 
 A token is a JSON Web Token signed with Ed25519. It names organisation, task, attempt, run and
-lease, the datasets that the task may read with their pinned versions, and where it may write. A
-call with it is refused as soon as the lease is over, whatever the token says.
+lease, the datasets that the task may read with their pinned versions, where it may write, and who
+asked for it. A call with it is refused as soon as the lease is over, whatever the token says.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -26,11 +27,11 @@ from lakeguard.access.principal import (
 )
 from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.errors import BadToken
-from lakeguard_sdk.model.run import RunPlan, RunTicket
-from lakeguard_sdk.scheduling.task_token import LONGEST, PREFIX
+from lakeguard_sdk.model.run import RunPlan, RunTicket, SourceBuild
+from lakeguard_sdk.scheduling.task_token import LIFETIME, LONGEST, PREFIX
+from lakeguard_sdk.storage.run_folders import LANDING, QUARANTINE
+from lakeguard_sdk.storage.storage import join
 
-LIFETIME = timedelta(minutes=10)
-"""Of a token that heartbeats renew."""
 AFTER_TIMEOUT = timedelta(days=7)
 """How long a token of an attempt in another system outlives the job's timeout: a report may be
 late, and is answered again much later."""
@@ -41,7 +42,7 @@ _AUDIENCE = "lakeguard:task"
 _MALFORMED = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
 """Pydantic's errors are among them."""
 _REQUIRED = ["exp", "iat", "iss", "aud", "sub", "jti"]
-_CLAIMS = ("org", "run", "attempt", "lease", "datasets", "prefixes")
+_CLAIMS = ("org", "run", "attempt", "lease", "datasets", "prefixes", "by")
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,7 @@ class TaskTokens:
             "lease": ticket.lease_token,
             "datasets": dict(grants.pins),
             "prefixes": list(grants.prefixes),
+            "by": grants.holder,
         }
         return PREFIX + jwt.encode(claims, self.keys.signing_key(), _ALGORITHM)
 
@@ -75,8 +77,8 @@ class TaskTokens:
         return self.issue(TaskGrants(ticket), now, lifetime)
 
     def read(self, text: str, now: datetime, *, may_be_over: bool = False) -> Principal:
-        """Refused with ``BadToken``. ``may_be_over`` is for renewals and reports, which the lease
-        alone decides."""
+        """Refused with ``BadToken``. ``may_be_over`` is for reports, which the lease alone
+        decides."""
         if not text.startswith(PREFIX) or len(text) > LONGEST:
             raise BadToken()
         try:
@@ -97,27 +99,29 @@ class TaskTokens:
             raise BadToken()
         return _principal(self.org_id, grants, until)
 
-    def renew(self, text: str, now: datetime) -> str:
-        """For a heartbeat, once the lease was renewed; a token that is over may be renewed."""
-        task = self.read(text, now, may_be_over=True).task
-        if task is None:
-            raise BadToken()
-        return self.issue(task, now)
-
     def ticket_of(self, text: str) -> RunTicket:
-        """The ticket of a report or a renewal, which the lease alone decides."""
+        """The ticket of a report, which the lease alone decides."""
         task = self.read(text, _EARLY, may_be_over=True).task
         if task is None:
             raise BadToken()
         return task.ticket
 
 
-def grants_of(plan: RunPlan) -> TaskGrants:
-    """Of an opened run: its dataset, what it reads at pinned versions, its staging folder."""
+def grants_of(plan: RunPlan, lake: str) -> TaskGrants:
+    """Of an opened run: its dataset, what it reads at pinned versions, its staging folder, and
+    where rows of its dataset are quarantined and files of its source land."""
     inputs = [pin.input for pin in (*plan.pins, *plan.references)]
     pins = {**{str(each.dataset): each.version for each in inputs}, str(plan.dataset): 0}
-    staging = f"{plan.location.rstrip('/')}/{plan.staging.strip('/')}"
-    return TaskGrants(plan.ticket, tuple(sorted(pins.items())), (staging,))
+    return TaskGrants(plan.ticket, tuple(sorted(pins.items())), tuple(_prefixes(plan, lake)))
+
+
+def _prefixes(plan: RunPlan, lake: str) -> Iterator[str]:
+    if not plan.staging:  # an adoption writes nothing
+        return
+    yield join(plan.location, plan.staging)
+    yield join(lake, QUARANTINE, plan.dataset.layer.value, plan.dataset.name)
+    if isinstance(plan.build, SourceBuild) and plan.build.landing:
+        yield join(lake, LANDING, plan.build.source)
 
 
 def _grants(claims: dict[str, Any]) -> TaskGrants:
@@ -133,7 +137,8 @@ def _grants(claims: dict[str, Any]) -> TaskGrants:
         strict=True,
     )
     pins = tuple(sorted((str(name), int(at)) for name, at in claims["datasets"].items()))
-    return TaskGrants(ticket, pins, tuple(map(str, claims["prefixes"])))
+    prefixes = tuple(map(str, claims["prefixes"]))
+    return TaskGrants(ticket, pins, prefixes, str(claims["by"]))
 
 
 def _principal(org_id: str, task: TaskGrants, until: datetime) -> Principal:

@@ -1,4 +1,4 @@
-"""Service tokens that were read a moment ago, and whose they are.
+"""Service and task tokens that were read a moment ago, and whose they are.
 
 A revocation works within ``FRESH_SECONDS``.
 """

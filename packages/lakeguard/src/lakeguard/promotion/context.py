@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from lakeguard.access.keys import IdentityKeys
+from lakeguard.access.principal import Principal
 from lakeguard.lake.port import GovernedTables, QuarantineTables
 from lakeguard.registry.snapshot import RegisteredDataset
 from lakeguard.settings import (
@@ -38,6 +39,8 @@ class PlaneContext(OrganisationState):
     """Folders below which sources may read files; None: anywhere."""
     keys: IdentityKeys = field(default_factory=IdentityKeys)
     """Of tokens."""
+    caller: Principal | None = None
+    """Who calls a service that asks for tokens; None: a process with the folder."""
 
     def location_of(self, dataset: RegisteredDataset) -> str:
         return located(self.lake, dataset.location)

@@ -24,6 +24,7 @@ from lakeguard.promotion.publishing.begin_move import begin_publish
 from lakeguard.promotion.publishing.complete_move import complete
 from lakeguard.promotion.records.end_run import end_run
 from lakeguard.promotion.records.open_runs import load_open_run
+from lakeguard.promotion.records.task_tokens import issue_task_token
 from lakeguard_sdk.core.enums import RunStatus, TaskKind
 from lakeguard_sdk.errors import NotApproved
 from lakeguard_sdk.model.decision import Decision
@@ -60,6 +61,9 @@ class PromotionRuns:
         with self.context.write() as tx:
             context = self.context
             return tasks.extend(tx, ticket, context.dispatch.lease)
+
+    def task_token(self, ticket: RunTicket) -> str:
+        return issue_task_token(self.context, ticket)
 
     def submit_schema(
         self, ticket: RunTicket, live: TableSchema, lineage: BatchLineage | None = None

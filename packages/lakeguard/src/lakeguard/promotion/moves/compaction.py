@@ -22,6 +22,7 @@ from lakeguard.promotion.opening.statistics_redaction import (
 from lakeguard.promotion.publishing.begin_move import take_number
 from lakeguard.promotion.records.end_run import end_run
 from lakeguard.promotion.records.open_runs import PinnedRules
+from lakeguard.promotion.records.task_tokens import require_written
 from lakeguard.promotion.records.version_facts import approved_evidence, filed_under
 from lakeguard.registry.store import RegisteredDataset, dataset_by_id, require_dataset
 from lakeguard.state.transaction import Transaction
@@ -123,9 +124,12 @@ def submit_compaction(context: PlaneContext, ticket: RunTicket, compacted: Compa
     with context.read() as tx:
         task = tasks.require(tx, ticket)
         dataset = dataset_by_id(tx, task.dataset_id)
+    location = context.location_of(dataset)
+    written = [join(location, file.path) for file in compacted.adds]
+    require_written(context, "runs.submit_compaction", written)
     live: Sequence[LiveFile] = ()
-    if context.tables.exists(context.location_of(dataset)):
-        live = context.tables.live_at(context.location_of(dataset), compacted.base_commit)
+    if context.tables.exists(location):
+        live = context.tables.live_at(location, compacted.base_commit)
     with context.write() as tx:
         task = tasks.require(tx, ticket)
         known = intent_of_run(tx, ticket.run_id)

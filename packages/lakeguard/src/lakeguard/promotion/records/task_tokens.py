@@ -1,0 +1,77 @@
+"""The token of a running attempt, and what it lets the attempt write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from lakeguard.access.principal import PrincipalKind, TaskGrants
+from lakeguard.access.session import require_holder
+from lakeguard.dispatch import tasks
+from lakeguard.ledger.openings import opened_revision, opening_of
+from lakeguard.promotion.context import PlaneContext
+from lakeguard.registry.store import dataset_by_id
+from lakeguard.state.transaction import Transaction
+from lakeguard_sdk.core.enums import TaskKind
+from lakeguard_sdk.errors import BadToken, Fenced, NotPermitted
+from lakeguard_sdk.model.run import RunTicket
+from lakeguard_sdk.storage.storage import join
+
+
+def issue_task_token(context: PlaneContext, ticket: RunTicket) -> str:
+    """For what the run's plan reads and writes; before the run is opened, for neither. It is
+    stored nowhere."""
+    from lakeguard.access.task_tokens import TaskTokens  # loads cryptography
+
+    with context.read() as tx:
+        at = tx.now()
+        task = tasks.require(tx, ticket)
+        if tasks.lease_over(task, at):
+            raise Fenced(run=ticket.run_id, reason="its lease is over")
+        granted = _granted(tx, context, task, ticket)
+    grants = replace(granted, ticket=ticket, holder=_holder(context))
+    _require_lasting(context, grants)
+    return TaskTokens(context.keys, context.org_id).issue(grants, at)
+
+
+def require_written(context: PlaneContext, method: str, places: Iterable[str]) -> None:
+    """Refused with ``NotPermitted`` if a task names a place that its token does not let it
+    write to."""
+    caller = context.caller
+    if caller is None or caller.task is None:
+        return
+    for place in places:
+        if not caller.task.may_write(place):
+            raise NotPermitted(holder=caller.label, method=f"{method} with {place!r}")
+
+
+def _granted(
+    tx: Transaction, context: PlaneContext, task: tasks.Task, ticket: RunTicket
+) -> TaskGrants:
+    from lakeguard.access.task_tokens import grants_of
+
+    if task.kind is TaskKind.COMPACTION:
+        dataset = dataset_by_id(tx, task.dataset_id)
+        staging = join(context.location_of(dataset), "runs", ticket.run_id)
+        return TaskGrants(ticket, ((str(dataset.name), 0),), (staging,))
+    if opened_revision(tx, ticket.run_id) is None:
+        return TaskGrants(ticket)
+    return grants_of(opening_of(tx, ticket.run_id).plan, context.lake)
+
+
+def _holder(context: PlaneContext) -> str:
+    caller = context.caller
+    if caller is None or caller.kind is PrincipalKind.LOCAL:
+        return ""
+    if caller.task is not None:
+        return caller.task.holder
+    return caller.secret_id or caller.id
+
+
+def _require_lasting(context: PlaneContext, grants: TaskGrants) -> None:
+    """What a user may do by roles of the issuer ends with the token that brought them."""
+    try:
+        require_holder(context, grants)
+    except BadToken:
+        holder = context.caller.label if context.caller else grants.holder
+        raise NotPermitted(holder=holder, method="runs.task_token") from None
