@@ -15,8 +15,10 @@ from lakeguard_sdk.api.operation import PREFIX
 from lakeguard_sdk.api.operation_state import ServiceInfo
 from lakeguard_sdk.api.operations import PORTS
 from lakeguard_sdk.api.remote_calls import Request, read_answer, sent
+from lakeguard_sdk.api.task_runs import TaskRuns
 from lakeguard_sdk.api.transport import TIMEOUT, AsyncTransport, RemotePort, Transport
 from lakeguard_sdk.client import Client
+from lakeguard_sdk.scheduling.task_token import SERVICE_PREFIX
 
 TOKEN_VARIABLE = "LAKEGUARD_TOKEN"  # noqa: S105 - the name of the variable
 _LIMITS = httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=4.0)
@@ -33,6 +35,8 @@ def connect_remote(url: str, *, token: str | None = None) -> Client:
     weakref.finalize(transport, http.close)  # the ports hold it
     info: ServiceInfo = read_answer(ServiceInfo, transport.carry_out(sent(_INFO, service)).body)
     ports: dict[str, Any] = {name: RemotePort(transport, name, service) for name in PORTS}
+    if _token(token).startswith(SERVICE_PREFIX):
+        ports["runs"] = TaskRuns(ports["runs"])
     return Client(
         lake=info.lake,
         spark_options=info.spark_options,
@@ -80,6 +84,10 @@ def connect_async(url: str, *, token: str | None = None) -> AsyncClient:
 
 
 def _headers(token: str | None) -> dict[str, str]:
-    sent_token = token or os.environ.get(TOKEN_VARIABLE)
+    sent_token = _token(token)
     found = {"User-Agent": "lakeguard-sdk", "Accept": "application/json"}
     return {**found, "Authorization": f"Bearer {sent_token}"} if sent_token else found
+
+
+def _token(given: str | None) -> str:
+    return given or os.environ.get(TOKEN_VARIABLE, "")

@@ -214,6 +214,21 @@ def _measured(measure: Callable[[RemeasurePlan], Remeasured], plan: RemeasurePla
         return not_measured(plan, str(error))
 
 
+def sent_by(token: str, steps: Steps[T]) -> Steps[T]:
+    """The same steps, with each request by the token."""
+    answer: Any = None
+    while True:
+        try:
+            step = steps.send(answer)
+        except StopIteration as end:
+            found: T = end.value
+            return found
+        if isinstance(step, Send):
+            headers = {**step.request.headers, "Authorization": f"Bearer {token}"}
+            step = Send(replace(step.request, headers=headers))
+        answer = yield step
+
+
 def sent(request: Request, service: str) -> Steps[Reply]:
     """The answer to a request; a refusal is raised. What may be repeated is sent again, after the
     time that the service asks for."""

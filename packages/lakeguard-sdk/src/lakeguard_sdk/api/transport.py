@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import httpx
@@ -20,6 +20,7 @@ from lakeguard_sdk.api.remote_calls import (
     Steps,
     Work,
     call_steps,
+    sent_by,
 )
 
 T = TypeVar("T")
@@ -115,6 +116,8 @@ class RemotePort:
     transport: Transport | AsyncTransport
     port: str
     service: str
+    token: str = field(default="", repr=False)
+    """Instead of the one of the transport."""
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
         operation = operations_by_name().get(f"{self.port}.{method}")
@@ -123,6 +126,8 @@ class RemotePort:
 
         def call(*args: Any, **fields: Any) -> Any:
             steps = call_steps(operation, args, fields, self.service)
+            if self.token:
+                steps = sent_by(self.token, steps)
             return self.transport.carry_out(steps)
 
         call.__name__ = method
