@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from lakeguard.access.keys import IdentityKeys
 from lakeguard.access.principal import PrincipalKind, TaskGrants
-from lakeguard.access.task_tokens import TaskTokens, grants_of
+from lakeguard.access.task_tokens import LONGEST_HEADER, TaskTokens, grants_of
 from lakeguard.plane import keys_of, open_state
 from lakeguard.service_plane import client_for
 from lakeguard.settings import load_settings
@@ -58,6 +59,19 @@ def test_a_token_that_is_over_reports_but_does_nothing_else() -> None:
     with pytest.raises(BadToken):
         TOKENS.read(text, later)
     assert TOKENS.ticket_of(text) == TICKET, "the lease decides"
+
+
+@pytest.mark.parametrize(("inputs", "named"), [(50, 51), (5_000, 1)])
+def test_the_token_of_a_worker_fits_into_a_header(inputs: int, named: int) -> None:
+    many = tuple((f"silver.dataset_{number}", number) for number in range(1, inputs + 1))
+    grants = replace(GRANTS, pins=(*many, ("gold.all", 0)))
+    text = TOKENS.issue_to_worker(grants, NOW)
+    assert len(text) <= LONGEST_HEADER
+    task = TOKENS.read(text, NOW).task
+    assert task is not None
+    assert len(task.pins) == named
+    assert replace(task, pins=()) == replace(GRANTS, pins=())
+    assert ("gold.all", 0) in task.pins
 
 
 def test_nothing_else_is_one() -> None:

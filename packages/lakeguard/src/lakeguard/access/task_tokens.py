@@ -8,7 +8,7 @@ asked for it. A call with it is refused as soon as the lease is over, whatever t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -35,6 +35,8 @@ from lakeguard_sdk.storage.storage import join
 AFTER_TIMEOUT = timedelta(days=7)
 """How long a token of an attempt in another system outlives the job's timeout: a report may be
 late, and is answered again much later."""
+LONGEST_HEADER = 6_000
+"""Characters; many proxies refuse lines of more than 8 KiB."""
 _EARLY = datetime(1970, 1, 1, tzinfo=UTC)
 _ALGORITHM = "EdDSA"
 _ISSUER = "lakeguard"
@@ -70,6 +72,15 @@ class TaskTokens:
             "by": grants.holder,
         }
         return PREFIX + jwt.encode(claims, self.keys.signing_key(), _ALGORITHM)
+
+    def issue_to_worker(self, grants: TaskGrants, now: datetime) -> str:
+        """Sent as a header with each call, which proxies limit: one that would be longer names,
+        and lets read, the dataset of the run alone."""
+        text = self.issue(grants, now)
+        if len(text) <= LONGEST_HEADER:
+            return text
+        own = tuple(pin for pin in grants.pins if not pin[1])
+        return self.issue(replace(grants, pins=own), now)
 
     def issue_for_timeout(self, ticket: RunTicket, now: datetime, seconds: int) -> str:
         """For an attempt in another system, which does not renew it."""

@@ -31,7 +31,7 @@ def issue_task_token(context: PlaneContext, ticket: RunTicket) -> str:
         granted = _granted(tx, context, task, ticket)
     grants = replace(granted, ticket=ticket, holder=_holder(context))
     _require_lasting(context, grants)
-    return TaskTokens(context.keys, context.org_id).issue(grants, at)
+    return TaskTokens(context.keys, context.org_id).issue_to_worker(grants, at)
 
 
 def require_written(context: PlaneContext, method: str, places: Iterable[str]) -> None:
