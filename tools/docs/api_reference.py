@@ -23,7 +23,8 @@ operation, and every model has the fields that it has in Python. The exact types
 
 - Requests and responses are JSON. A body is an object with the parameters as members. Unknown
   members, values of another type, NaN, duplicate members, NUL and lone surrogates are refused
-  (422), as are bodies above 16 MiB (413).
+  (422), as are bodies above 16 MiB (413). So are credentials of a known form in the body of a
+  request that changes something, but for values of rows: statistics, measures, samples, profiles.
 - A refusal is `application/problem+json` (RFC 9457) with the `code`, `next` step and `retryable`
   of the command line, the name of the `error` and its `fields`. 401: the token is missing or
   invalid. 403: not permitted. 404: not found. 409: in conflict with the current state. 412: the

@@ -16,6 +16,7 @@ from lakeguard_sdk.errors import (
     CommitMismatch,
     Fenced,
     NotApproved,
+    NoteRefused,
     NotPermitted,
     NotRegistered,
     ReasonNeeded,
@@ -273,15 +274,16 @@ def test_what_a_build_says_stays_with_its_version(client: Client) -> None:
         ({"password": "Tr0ub4dor"}, "looks like a secret"),
     ],
 )
-def test_notes_that_no_build_may_make_are_blocked(
+def test_notes_that_no_build_may_make_are_refused_and_not_stored(
     client: Client, notes: dict[str, str], reason: str
 ) -> None:
     plan = open_run(client)
     client.runs.submit_schema(plan.ticket, plan.declared)
     evidence = evidence_of(DeltaLake(), plan, [1]).model_copy(update={"notes": notes})
-    decision = client.runs.submit_evidence(plan.ticket, evidence)
-    assert not decision.allowed
-    assert reason in "".join(decision.ruling.reasons)
+    with pytest.raises(NoteRefused, match=reason):
+        client.runs.submit_evidence(plan.ticket, evidence)
+    kept = client.runs.submit_evidence(plan.ticket, evidence.model_copy(update={"notes": {}}))
+    assert kept.allowed, "nothing was decided before"
 
 
 def test_only_a_failed_task_is_queued_again_and_not_for_ever(client: Client) -> None:

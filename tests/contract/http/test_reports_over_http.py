@@ -187,6 +187,8 @@ ODD_BODIES = {
     "a text for a truth": b'{"success": "yes", "outputs": {"swept": {}}}',
     "a number for a truth": b'{"success": 1, "outputs": {"swept": {}}}',
     "a text for a count": b'{"success": true, "outputs": {"swept": {"rows": "7"}}}',
+    "a credential": b'{"success": false, "error": {"code": "AKIAIOSFODNN7EXAMPLE",'
+    b'"message": "x"}}',
     "a negative count": b'{"success": true, "outputs": {"swept": {"rows": -1}}}',
 }  # fmt: skip
 

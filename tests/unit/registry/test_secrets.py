@@ -28,6 +28,7 @@ from lakeguard_sdk.security.secret_values import (
     is_reference,
     looks_secret,
     masked,
+    without_credentials,
 )
 from tests.support.cases.every_definition_kind import EVERY_KIND, JOB, MORE_BUILDS
 from tests.support.projects.definition_folders import (
@@ -232,6 +233,26 @@ def test_the_folder_of_a_run_is_shown_and_secrets_in_a_path_are_not() -> None:
     for text in (word, f"/srv/{word}/x", f"{word}/{word}", f"/{word}", f"/srv/x/{SECRET}"):
         assert word not in masked(text)
         assert SECRET not in masked(text)
+
+
+@pytest.mark.parametrize("end", ["\n", "\\n", "\r\n", "\\r\\n"], ids=repr)
+def test_a_private_key_is_masked_whole(end: str) -> None:
+    """Also in JSON, where ends of lines are escaped, and if it is encrypted."""
+    for head in ("", f"Proc-Type: 4,ENCRYPTED{end}DEK-Info: AES-128-CBC,F0AB{end}{end}"):
+        lines = ("-----BEGIN RSA PRIVATE KEY-----", f"{head}MIIEpA+/c2VjcmV0", "Zm9v+/==")
+        key = end.join((*lines, "-----END RSA PRIVATE KEY-----", ""))
+        assert (
+            without_credentials(f'{{"a": "x {key}", "b": "y"}}') == '{"a": "x ********", "b": "y"}'
+        )
+
+
+@pytest.mark.parametrize("part", ["eyJ-", "://a:", "-----BEGIN A", "a.b-", "password "])
+def test_a_long_text_is_searched_once(part: str) -> None:
+    """Not once more for each place where a credential may begin: that would not end."""
+    text = part * 100_000
+    assert not holds_secret(text)
+    assert without_credentials(text) == text
+    assert holds_secret(f"{text} x-eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0")
 
 
 def test_references() -> None:

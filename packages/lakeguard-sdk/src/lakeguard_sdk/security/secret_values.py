@@ -15,9 +15,9 @@ _KNOWN = re.compile(
     | \bsk-[\w-]{20,} | \b[rs]k_live_\w{16,}
     | \bdapi[0-9a-f]{32}\b
     | \bAIza[\w-]{35}
-    | \beyJ[\w-]{10,}\.[\w-]{10,}                       # JSON web tokens
+    | (?<![\w-])(?=[\w-]+\.)[\w-]*?\beyJ[\w-]{10,}\.[\w-]{10,}  # JSON web tokens
     | \blg[ts]1_[\w.-]{20,}                            # tokens of tasks and services
-    | -----BEGIN[ ][A-Z ]*PRIVATE[ ]KEY
+    | -----BEGIN[ ][A-Z ]*PRIVATE[ ]KEY(?:-----(?:\\[nr]|[\w\s+/=:,-])*)?  # also as JSON
     | ://[^\s/:@]*:[^\s/@]+@                            # user:password@host
     """,
     re.VERBOSE,
@@ -46,7 +46,7 @@ def holds_secret(text: str) -> bool:
     Suitable for any text."""
     if len(text) <= 10:
         return False
-    if _KNOWN.search(text) is not None:
+    if holds_credential(text):
         return True
     return any(_is_chance(match[0]) for match in _SOLID.finditer(text))
 
@@ -83,6 +83,11 @@ def is_written_out(key: str, text: str) -> bool:
 def is_reference(text: str) -> bool:
     """Whether the text is a reference: ``env:NAME``, ``file:PATH`` or ``secret://…``."""
     return _REFERENCE.match(text) is not None
+
+
+def holds_credential(text: str) -> bool:
+    """Whether the text contains a credential of a known format."""
+    return _KNOWN.search(text) is not None
 
 
 def without_credentials(text: str) -> str:

@@ -30,6 +30,7 @@ from lakeguard_sdk.api.port_types import Types, callback_types, types_of
 from lakeguard_sdk.core.canonical_json import content_hash, hash_bytes
 from lakeguard_sdk.errors import DefinitionsChanged, LakeGuardError, StateCommitUnknown
 from lakeguard_sdk.model.history import NOT_MEASURED, Remeasured, RemeasurePlan, not_measured
+from lakeguard_sdk.security.secret_values import holds_credential
 
 IDEMPOTENCY_KEY = "idempotency-key"
 _LONGEST_KEY = 200
@@ -121,6 +122,10 @@ def _answered_once(
         raise Declined(
             HTTPStatus.UNPROCESSABLE_ENTITY,
             f"an Idempotency-Key has 1 to {_LONGEST_KEY} visible characters",
+        )
+    if holds_credential(key):
+        raise Declined(
+            HTTPStatus.UNPROCESSABLE_ENTITY, "the Idempotency-Key looks like a credential"
         )
     keys = service.keys_for(call.principal)
     said = content_hash([call.operation.name, dict(call.path), list(map(list, call.query))])

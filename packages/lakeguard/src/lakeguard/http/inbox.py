@@ -81,7 +81,8 @@ class Inbox:
 
     def _report(self, request: Request) -> Answer:
         ticket = self._ticket(request)
-        report = TaskReport.model_validate_json(checked_json(request.body), strict=True)
+        body = checked_json(request.body, stored=True)
+        report = TaskReport.model_validate_json(body, strict=True)
         answer = self.client.dispatch.report(ticket, report)
         return Answer(HTTPStatus.OK, answer.to_json().encode())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qsl
@@ -12,13 +12,25 @@ from pydantic import ValidationError
 
 from lakeguard.http.page_tokens import DEFAULT_SIZE, LARGEST_SIZE
 from lakeguard.http.responses import Declined, wrong_values
+from lakeguard_sdk.api.operation import Effect
 from lakeguard_sdk.api.port_types import Parameter, Types, field_of
 from lakeguard_sdk.expressions.json_values import NotJson, read_json
+from lakeguard_sdk.security.secret_values import holds_credential
 
 _UNPROCESSABLE = HTTPStatus.UNPROCESSABLE_ENTITY
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 _MOST_FIELDS = 50
 _DIGITS = re.compile(r"[0-9]{1,6}\Z", re.ASCII)
+VALUES_OF_ROWS = frozenset(
+    {
+        *("before", "greatest", "least", "measures", "partition"),
+        *("patterns", "quantiles", "rows", "stats", "top"),
+    }
+)
+"""Fields of evidence, profiles and samples."""
+CHECKED_BY_PORTS = frozenset({"approver", "message", "notes", "reason", "set_to", "why"})
+"""Fields that ports themselves refuse or mask, whoever calls them."""
+_MAY_HOLD_CREDENTIALS = VALUES_OF_ROWS | CHECKED_BY_PORTS
 Query = Sequence[tuple[str, str]]
 
 
@@ -41,18 +53,52 @@ def read_query(raw: bytes) -> Query:
     return pairs
 
 
-def checked_json(body: bytes, *, rows: bool = False) -> bytes:
-    """The body, if it is unambiguous JSON; only values of rows may contain NUL."""
+def checked_json(body: bytes, *, rows: bool = False, stored: bool = False) -> bytes:
+    """The body, if it is unambiguous JSON; only values of rows may contain NUL, or a credential in
+    a body that is stored."""
     try:
         text = body.decode()
-        read_json(text)
+        found = read_json(text)
     except UnicodeDecodeError:
         raise Declined(_UNPROCESSABLE, "the body is not UTF-8") from None
     except NotJson as error:
         raise Declined(_UNPROCESSABLE, f"the body is not JSON: {error}") from None
     if not rows and _NUL.search(text):
         raise Declined(_UNPROCESSABLE, "a text in the body contains NUL")
+    if stored:
+        _refuse_credentials(found)
     return body
+
+
+def _refuse_credentials(data: Any) -> None:
+    for path, text in _texts("the body", data):
+        if holds_credential(text):
+            detail = (
+                f"{path[:40]} holds what looks like a credential; send a reference, as env:NAME"
+            )
+            raise Declined(_UNPROCESSABLE, detail)
+
+
+def _texts(path: str, value: Any) -> Iterator[tuple[str, str]]:
+    """Every text with its field, but for those that may hold anything; keys are texts too."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(path, item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield path, key
+            if key in _MAY_HOLD_CREDENTIALS:
+                yield from ((key, name) for name in _keys(item))
+            else:
+                yield from _texts(key, item)
+
+
+def _keys(value: Any) -> Iterator[str]:
+    """Names of columns, measures and shares, which are no values."""
+    if isinstance(value, dict):
+        yield from value
 
 
 def read_call(
@@ -118,7 +164,8 @@ def _read(parameter: Parameter, text: str) -> Any:
 def _read_body(types: Types, body: bytes, values: dict[str, Any], answers: dict[str, Any]) -> None:
     if types.body is None:
         return
-    checked = checked_json(body or b"{}", rows=types.operation.rows)
+    stored = types.operation.effect is not Effect.SAFE
+    checked = checked_json(body or b"{}", rows=types.operation.rows, stored=stored)
     try:
         found = types.body.model_validate_json(checked, strict=True)
     except ValidationError as error:

@@ -26,7 +26,7 @@ from lakeguard.registry.store import current_definition
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import is_sha256
 from lakeguard_sdk.core.enums import Lifecycle, RunStatus
-from lakeguard_sdk.errors import LoadFailed, NotApproved, NoteRefused
+from lakeguard_sdk.errors import LoadFailed, NotApproved
 from lakeguard_sdk.model.decision import Decision
 from lakeguard_sdk.model.evidence import Evidence, checked_notes
 from lakeguard_sdk.model.lineage import BatchLineage
@@ -81,7 +81,11 @@ def _refuse_reserved(run: OpenRun, live: TableSchema) -> None:
 
 
 def submit_evidence(context: PlaneContext, ticket: RunTicket, evidence: Evidence) -> Decision:
-    """Decide on evidence. Idempotent for the same evidence; different evidence is refused."""
+    """Decide on evidence. Idempotent for the same evidence; different evidence is refused.
+
+    Raises ``NoteRefused`` if a note is too large or holds a secret, which a decision would store.
+    """
+    checked_notes(evidence.notes)
     damage = damaged_files(context, evidence)
     with context.write() as tx:
         tasks.require_holder(tx, ticket)
@@ -170,10 +174,6 @@ def _check_evidence(
     readable = pins if lineage is None else pins | set(lineage.inputs)
     if not pins <= set(evidence.inputs) <= readable:
         findings.refuse("evidence", "the inputs read are not those that were pinned")
-    try:
-        checked_notes(evidence.notes)
-    except NoteRefused as error:
-        findings.refuse("evidence", str(error))
     for file in evidence.files:
         parts = file.path.split("/")
         if not file.path.startswith(f"{plan.staging}/") or {"", ".", ".."} & set(parts):

@@ -51,7 +51,7 @@ from lakeguard_sdk.core.enums import (
 from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.errors import AlreadyGoverned, BaseChanged, NotAdoptable, NotApproved
 from lakeguard_sdk.model.decision import Decision
-from lakeguard_sdk.model.evidence import Evidence
+from lakeguard_sdk.model.evidence import Evidence, checked_notes
 from lakeguard_sdk.model.run import (
     FrameBuild,
     InputPin,
@@ -125,8 +125,10 @@ def open_adoption(
 def submit_adoption(context: PlaneContext, ticket: RunTicket, evidence: Evidence) -> RunResult:
     """Decide; if allowed, commit and publish. A blocked table is unchanged.
 
-    Idempotent for the same evidence; different evidence is refused.
+    Idempotent for the same evidence; different evidence is refused, and so are notes that
+    ``submit_evidence`` refuses.
     """
+    checked_notes(evidence.notes)
     with context.read() as tx:
         ended = _first_answer(tx, ticket, evidence)
         if ended is not None:

@@ -44,12 +44,16 @@ from lakeguard_sdk.model.run import (
     RunTicket,
     failure_of,
 )
+from lakeguard_sdk.security.secret_values import without_credentials
 from lakeguard_sdk.storage.fault_points import reached
 from lakeguard_sdk.storage.file_records import suggests_damage
 
 
 def fail_run(context: PlaneContext, ticket: RunTicket, failure: Failure) -> RunResult:
-    """End the attempt as FAILED, or as a success if its commit already landed."""
+    """End the attempt as FAILED, or as a success if its commit already landed. Credentials in the
+    message are masked: it is text of sources, drivers and builds."""
+    masked = without_credentials(failure.message)
+    failure = failure.model_copy(update={"message": masked})
     with context.write() as tx:
         task = tasks.require_holder(tx, ticket)
         ended = end_without_move(tx, context, task, failure)
