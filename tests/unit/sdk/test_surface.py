@@ -87,6 +87,7 @@ def test_what_the_ports_offer() -> None:
             "submit_profile",
             "submit_samples",
             "submit_schema",
+            "task_token",
         ],
         "Registry": ["apply", "dataset_ids", "definitions", "given_values", "plan"],
         "Operations": [
