@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from lakeguard.access.access_log import access_rows
 from lakeguard.access.authenticate import Authenticator
 from lakeguard.access.authorise import ACTIONS
 from lakeguard.access.principal import (
@@ -30,6 +31,7 @@ from lakeguard.service_plane import authenticator_for, client_for, manage_identi
 from lakeguard.services.manage_identity import ManageIdentity
 from lakeguard.settings import Settings, load_settings
 from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.client import local_worker
 from lakeguard_sdk.core.enums import LoadType, RunStatus, TaskState
@@ -89,6 +91,10 @@ class Place:
     @property
     def state(self) -> Database:
         return open_state(self.settings)
+
+    @property
+    def organisation(self) -> OrganisationState:
+        return OrganisationState.of(self.state, "default")
 
     @property
     def identity(self) -> ManageIdentity:
@@ -229,6 +235,13 @@ def test_evidence_of_files_elsewhere_is_refused_by_the_token(place: Place) -> No
             worker.runs.submit_evidence(plan.ticket, evidence)
     with pytest.raises(UnknownRun):
         worker.reader.decision(run)
+    with place.organisation.read() as tx:
+        logged = access_rows(tx, refused=True)
+    assert len(logged) == len(elsewhere)
+    last = logged[0]
+    assert (last.method, last.dataset) == ("runs.submit_evidence", NUMBERS)
+    assert last.principal == f"task:{plan.ticket.task_id}"
+    assert "gold/customers" in str(last.reason)
     url = f"{place.url}/api/v1/runs/{run}/evidence"
     sent = {"ticket": plan.ticket.to_data(), "evidence": elsewhere[0].to_data()}
     token = {"Authorization": f"Bearer {place.task_tokens()[-1]}"}

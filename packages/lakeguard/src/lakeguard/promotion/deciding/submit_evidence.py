@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from lakeguard.dispatch import tasks
@@ -21,7 +20,7 @@ from lakeguard.promotion.quarantine.record_rows import check_quarantined, damage
 from lakeguard.promotion.records.alerts import alert_on_columns
 from lakeguard.promotion.records.end_run import end_run
 from lakeguard.promotion.records.open_runs import OpenRun, load_open_run
-from lakeguard.promotion.records.task_tokens import require_written
+from lakeguard.promotion.records.task_tokens import require_places
 from lakeguard.registry.store import current_definition
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import is_sha256
@@ -41,7 +40,6 @@ from lakeguard_sdk.model.run import (
 from lakeguard_sdk.model.windows import watermark_value
 from lakeguard_sdk.storage.fault_points import reached
 from lakeguard_sdk.storage.file_records import suggests_damage
-from lakeguard_sdk.storage.storage import join
 from lakeguard_sdk.types.schema import RESERVED_PREFIX, TableSchema, is_reserved_column
 
 
@@ -86,6 +84,7 @@ def submit_evidence(context: PlaneContext, ticket: RunTicket, evidence: Evidence
     Raises ``NoteRefused`` if a note is too large or holds a secret, which a decision would store.
     """
     checked_notes(evidence.notes)
+    require_places(context, ticket, evidence)
     damage = damaged_files(context, evidence)
     with context.write() as tx:
         tasks.require_holder(tx, ticket)
@@ -95,7 +94,6 @@ def submit_evidence(context: PlaneContext, ticket: RunTicket, evidence: Evidence
                 raise NotApproved(run=ticket.run_id, reason="it was decided on other evidence")
             return known
         run = load_open_run(tx, ticket)
-        require_written(context, "runs.submit_evidence", _written(context, run.plan, evidence))
         verdict = run.verdict
         findings = Findings()
         _check_evidence(tx, context, run, evidence, findings)
@@ -125,14 +123,6 @@ def submit_evidence(context: PlaneContext, ticket: RunTicket, evidence: Evidence
     if not decision.allowed and any(map(suggests_damage, evidence.unmeasured.values())):
         note_damage_of_inputs(context, ticket.run_id)
     return decision
-
-
-def _written(context: PlaneContext, plan: RunPlan, evidence: Evidence) -> Iterator[str]:
-    """Where files of the evidence are."""
-    for file in evidence.files:
-        yield join(plan.location, file.path)
-    for held in evidence.quarantined.files if evidence.quarantined else ():
-        yield join(context.lake, held.path)
 
 
 def _case(run: OpenRun, findings: Findings, differences: tuple[SchemaReaction, ...] = ()) -> Case:

@@ -126,7 +126,7 @@ def submit_compaction(context: PlaneContext, ticket: RunTicket, compacted: Compa
         dataset = dataset_by_id(tx, task.dataset_id)
     location = context.location_of(dataset)
     written = [join(location, file.path) for file in compacted.adds]
-    require_written(context, "runs.submit_compaction", written)
+    require_written(context, "runs.submit_compaction", dataset.name, written)
     live: Sequence[LiveFile] = ()
     if context.tables.exists(location):
         live = context.tables.live_at(location, compacted.base_commit)

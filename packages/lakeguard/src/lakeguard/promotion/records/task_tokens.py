@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from lakeguard.access.principal import PrincipalKind, TaskGrants
+from lakeguard.access.access_log import Access, record_access
+from lakeguard.access.principal import Action, PrincipalKind, TaskGrants
 from lakeguard.access.session import require_holder
 from lakeguard.dispatch import tasks
 from lakeguard.ledger.openings import opened_revision, opening_of
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.registry.store import dataset_by_id
 from lakeguard.state.transaction import Transaction
+from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import TaskKind
 from lakeguard_sdk.errors import BadToken, Fenced, NotPermitted
+from lakeguard_sdk.model.evidence import Evidence
 from lakeguard_sdk.model.run import RunTicket
 from lakeguard_sdk.storage.storage import join
 
@@ -34,15 +37,32 @@ def issue_task_token(context: PlaneContext, ticket: RunTicket) -> str:
     return TaskTokens(context.keys, context.org_id).issue_to_worker(grants, at)
 
 
-def require_written(context: PlaneContext, method: str, places: Iterable[str]) -> None:
-    """Refused with ``NotPermitted`` if a task names a place that its token does not let it
-    write to."""
+def require_places(context: PlaneContext, ticket: RunTicket, evidence: Evidence) -> None:
+    """Refused with ``NotPermitted`` if a task submits files that its token does not let it
+    write."""
+    if context.caller is None or context.caller.task is None:
+        return
+    with context.read() as tx:
+        tasks.require_holder(tx, ticket)
+        plan = opening_of(tx, ticket.run_id).plan
+    held = evidence.quarantined.files if evidence.quarantined else ()
+    places = [join(plan.location, file.path) for file in evidence.files]
+    places += [join(context.lake, file.path) for file in held]
+    require_written(context, "runs.submit_evidence", plan.dataset, places)
+
+
+def require_written(
+    context: PlaneContext, method: str, dataset: DatasetName, places: Iterable[str]
+) -> None:
+    """The same for files at these places. A refusal is logged like any other."""
     caller = context.caller
     if caller is None or caller.task is None:
         return
-    for place in places:
-        if not caller.task.may_write(place):
-            raise NotPermitted(holder=caller.label, method=f"{method} with {place!r}")
+    outside = next((place for place in places if not caller.task.may_write(place)), None)
+    if outside is not None:
+        access = Access(method, Action.WORK.value, (dataset,))
+        record_access(context, caller, access, f"its token does not let it write {outside!r}")
+        raise NotPermitted(holder=caller.label, method=f"{method} with {outside!r}")
 
 
 def _granted(
