@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone
+from functools import partial
 from typing import Any
 
 import pytest
 from sqlalchemy import insert, select
+from sqlalchemy.exc import DataError
 
 from lakeguard.state.bulk_writes import (
     FEW_ROWS,
@@ -57,6 +61,24 @@ def stored(database: Database) -> dict[str, dict[str, Any]]:
     with database.read() as connection:
         rows = connection.execute(select(tasks))
         return {row.task_id: dict(row._mapping) for row in rows}
+
+
+LONG = "x" * 301
+"""One character more than PostgreSQL takes in a column of names."""
+
+
+@pytest.mark.parametrize("count", [1, *COUNTS])
+@pytest.mark.parametrize(
+    "write", [insert_all, partial(insert_new, unique=["task_id"], answer="org_id")]
+)
+def test_a_long_text_is_stored_whole_or_refused(
+    migrated: Database, count: int, write: Callable[..., Any]
+) -> None:
+    """Cut off, it would differ from the ledger's, and two keys could become the same."""
+    rows = [task(number, triggered_by=LONG, dedupe_key=f"{number}") for number in range(count)]
+    with suppress(DataError), OrganisationState.of(migrated, "default").write() as tx:
+        write(tx, tasks, rows)
+    assert {row["triggered_by"] for row in stored(migrated).values()} <= {LONG}
 
 
 @pytest.mark.parametrize("count", COUNTS)

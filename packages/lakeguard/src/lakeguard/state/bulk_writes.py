@@ -263,7 +263,8 @@ def shared_values(rows: Sequence[Row], names: Sequence[str]) -> dict[str, Any]:
 
 def _shared(table: Table, name: str) -> ColumnElement[Any]:
     kind = table.c[name].type
-    return cast(bindparam(f"every_{name}", type_=kind), kind)
+    whole = String() if isinstance(kind, String) else kind  # a cast to a length would cut it off
+    return cast(bindparam(f"every_{name}", type_=kind), whole)
 
 
 def _as_json(table: Table, rows: Sequence[Row]) -> str:
