@@ -218,6 +218,12 @@ def test_a_log_that_does_not_tell_all_is_refused(tmp_path: Path, words: str) -> 
     assert words in str(refused(location))
 
 
+@pytest.mark.parametrize("name", ["x" * 300, "x/" * 3_000])
+def test_a_place_that_cannot_be_read_is_no_table(name: str, tmp_path: Path) -> None:
+    with pytest.raises(NotAdoptable, match="File name too long"):
+        examine(f"{tmp_path}/{name}")
+
+
 def test_a_folder_without_a_log_is_no_table(tmp_path: Path) -> None:
     with pytest.raises(NotAdoptable, match="it is not a Delta table"):
         examine(str(tmp_path))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qsl
@@ -30,7 +30,9 @@ VALUES_OF_ROWS = frozenset(
 """Fields of evidence, profiles and samples."""
 CHECKED_BY_PORTS = frozenset({"approver", "message", "notes", "reason", "set_to", "why"})
 """Fields that ports themselves refuse or mask, whoever calls them."""
-_MAY_HOLD_CREDENTIALS = VALUES_OF_ROWS | CHECKED_BY_PORTS
+_LIMITED_BY_PORTS = frozenset({"given", "message", "notes", "plan"})
+LONGEST_TEXT = 65_536
+"""Characters of any other text that is stored."""
 Query = Sequence[tuple[str, str]]
 
 
@@ -54,8 +56,8 @@ def read_query(raw: bytes) -> Query:
 
 
 def checked_json(body: bytes, *, rows: bool = False, stored: bool = False) -> bytes:
-    """The body, if it is unambiguous JSON; only values of rows may contain NUL, or a credential in
-    a body that is stored."""
+    """The body, if it is unambiguous JSON; only values of rows may contain NUL; in a body that is
+    stored, only they may contain a credential."""
     try:
         text = body.decode()
         found = read_json(text)
@@ -66,33 +68,35 @@ def checked_json(body: bytes, *, rows: bool = False, stored: bool = False) -> by
     if not rows and _NUL.search(text):
         raise Declined(_UNPROCESSABLE, "a text in the body contains NUL")
     if stored:
-        _refuse_credentials(found)
+        _require_storable(found)
     return body
 
 
-def _refuse_credentials(data: Any) -> None:
-    for path, text in _texts("the body", data):
+def _require_storable(data: Any) -> None:
+    for path, text in _texts("the body", data, VALUES_OF_ROWS | CHECKED_BY_PORTS):
         if holds_credential(text):
-            detail = (
-                f"{path[:40]} holds what looks like a credential; send a reference, as env:NAME"
-            )
-            raise Declined(_UNPROCESSABLE, detail)
+            what = f"{path[:40]} holds what looks like a credential"
+            raise Declined(_UNPROCESSABLE, f"{what}; send a reference, as env:NAME")
+    for path, text in _texts("the body", data, VALUES_OF_ROWS | _LIMITED_BY_PORTS):
+        if len(text) > LONGEST_TEXT:
+            what = f"{path[:40]} has more than {LONGEST_TEXT:,} characters"
+            raise Declined(_UNPROCESSABLE, what)
 
 
-def _texts(path: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Every text with its field, but for those that may hold anything; keys are texts too."""
+def _texts(path: str, value: Any, without: Set[str]) -> Iterator[tuple[str, str]]:
+    """Every text with its field, but for those of some fields; keys are texts too."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, list):
         for item in value:
-            yield from _texts(path, item)
+            yield from _texts(path, item, without)
     elif isinstance(value, dict):
         for key, item in value.items():
             yield path, key
-            if key in _MAY_HOLD_CREDENTIALS:
+            if key in without:
                 yield from ((key, name) for name in _keys(item))
             else:
-                yield from _texts(key, item)
+                yield from _texts(key, item, without)
 
 
 def _keys(value: Any) -> Iterator[str]:

@@ -251,10 +251,17 @@ class _Metadata(NamedTuple):
     partition_by: tuple[str, ...]
 
 
+def _has_log(location: str) -> bool:
+    try:
+        return storage_for(location).has_files(join(location, "_delta_log"))
+    except OSError as error:  # such as a name that is too long, or a folder that is another's
+        raise _refused(location, Obstacle(f"it is unreadable: {_line(error)}", COPY)) from None
+
+
 def examine(location: str, version: int | None = None) -> AdoptableTable:
     """The table now, or at a version; raises ``NotAdoptable`` with a remedy if it cannot be
     adopted."""
-    if not storage_for(location).has_files(join(location, "_delta_log")):
+    if not _has_log(location):
         raise _refused(
             location, Obstacle("it is not a Delta table", "lakeguard source add NAME PATH")
         )

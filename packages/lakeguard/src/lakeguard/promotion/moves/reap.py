@@ -14,6 +14,7 @@ from lakeguard.dispatch.leases import (
     end_unstarted,
     find_lapsed,
 )
+from lakeguard.dispatch.report import LONGEST_MESSAGE
 from lakeguard.dispatch.task_list import show_task
 from lakeguard.dispatch.tasks import Task
 from lakeguard.ledger.intents import intent_of_run, outcome_of
@@ -50,10 +51,12 @@ from lakeguard_sdk.storage.file_records import suggests_damage
 
 
 def fail_run(context: PlaneContext, ticket: RunTicket, failure: Failure) -> RunResult:
-    """End the attempt as FAILED, or as a success if its commit already landed. Credentials in the
-    message are masked: it is text of sources, drivers and builds."""
-    masked = without_credentials(failure.message)
-    failure = failure.model_copy(update={"message": masked})
+    """End the attempt as FAILED, or as a success if its commit already landed. The message is text
+    of sources, drivers and builds: credentials in it are masked, and a long one is cut."""
+    message = without_credentials(failure.message)
+    if len(message) > LONGEST_MESSAGE:
+        message = message[: LONGEST_MESSAGE - 1] + "…"
+    failure = failure.model_copy(update={"message": message})
     with context.write() as tx:
         task = tasks.require_holder(tx, ticket)
         ended = end_without_move(tx, context, task, failure)
