@@ -31,6 +31,7 @@ _DERIVED = re.compile(
 _CHECKPOINT = "checkpoint.parquet"
 _KNOWN = (_CHECKPOINT, "compacted.json", "crc")
 _DIGITS = 20
+_WHOLE_COMMIT = re.compile(rf"[0-9]{{{_DIGITS}}}\.json")
 
 
 class OddEntry(NamedTuple):
@@ -119,7 +120,12 @@ class LogFolder:
     @cached_property
     def names(self) -> list[str]:
         names = self._listing.names
-        return names if not self.since else [name for name in names if self._is_since(name)]
+        if not self.since:
+            return names
+        # Nearly all names of a long log are those of earlier commits.
+        first, is_commit = commit_name(self.since), _WHOLE_COMMIT.fullmatch
+        others = (name for name in names if name >= first or is_commit(name) is None)
+        return [name for name in others if self._is_since(name)]
 
     def _is_since(self, name: str) -> bool:
         """Whether it is not surely about earlier versions only."""
