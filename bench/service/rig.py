@@ -110,6 +110,6 @@ def _serve(folder: str, told: Connection) -> None:
     service = open_service(folder, parse_place("127.0.0.1:0"), tokens=True)
     stopped = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stopped.set())
-    with serving(create_app(service), listen(service)) as listener:
+    with service.client, serving(create_app(service), listen(service)) as listener:
         told.send(listener.url)
         stopped.wait()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,9 @@ from lakeguard.access.principal import Action
 from lakeguard.http.app import create_app
 from lakeguard.http.listen_address import parse_place
 from lakeguard.http.listener import listen, serving
-from lakeguard.plane import open_state
+from lakeguard.plane import context_of, open_state
+from lakeguard.promotion.context import PlaneContext
+from lakeguard.relay.relay import Relay
 from lakeguard.service_plane import manage_identity, open_service
 from lakeguard.services.manage_identity import ManageIdentity
 from lakeguard.settings import load_settings
@@ -28,6 +31,9 @@ from tests.support.projects.projects import make_project
 pytestmark = pytest.mark.usefixtures("each_state")
 
 
+QUIET_SECONDS = 0.05
+
+
 class Place:
     def __init__(self, folder: Path, url: str) -> None:
         self.folder, self.url = folder, url
@@ -36,6 +42,11 @@ class Place:
     def identity(self) -> ManageIdentity:
         settings = load_settings(self.folder)
         return manage_identity(settings, open_state(settings))
+
+    @property
+    def context(self) -> PlaneContext:
+        settings = load_settings(self.folder)
+        return context_of(settings, open_state(settings))
 
     def token(self, name: str, *actions: Action, on: str = "") -> str:
         return self.identity.create_token(name, actions, (on,) if on else ()).text
@@ -46,11 +57,12 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+    monkeypatch.setattr("lakeguard.relay.delivery_loop.QUIET_SECONDS", QUIET_SECONDS)
     whole = make_project(tmp_path, numbers_definitions(LoadType.APPEND))
     whole.deliver()
     service = open_service(str(tmp_path), parse_place("127.0.0.1:0"), tokens=True)
-    with serving(create_app(service), listen(service)) as listener:
+    with service.client, serving(create_app(service), listen(service)) as listener:
         yield Place(tmp_path, listener.url)
 
 
@@ -68,6 +80,46 @@ def test_a_token_is_good_for_its_actions(place: Place) -> None:
     runs = place.holder("runs", Action.READ, Action.RUN)
     task = runs.jobs.task(runs.operations.submit(NUMBERS, "somebody else"))
     assert "runs" in task.triggered_by
+
+
+def test_what_callers_write_is_delivered_soon(place: Place) -> None:
+    writes = place.holder("writes", Action.READ, Action.RUN)
+    relay = Relay(place.context, place.context.lake)
+    for trigger in ("first", "later"):
+        writes.operations.submit(NUMBERS, trigger)
+        until = time.monotonic() + 20
+        while not relay.is_idle() and time.monotonic() < until:
+            time.sleep(QUIET_SECONDS)
+        assert relay.is_idle(), trigger
+        time.sleep(10 * QUIET_SECONDS)  # a delivery makes commits, too
+
+
+def test_a_key_makes_a_request_safe_to_repeat(place: Place) -> None:
+    token = place.token("runs", Action.READ, Action.RUN)
+    headers = {"Authorization": f"Bearer {token}", "Idempotency-Key": "once"}
+
+    def submitted(trigger: str) -> httpx.Response:
+        path = f"{place.url}/api/v1/datasets/{NUMBERS}/tasks"
+        return httpx.post(path, json={"triggered_by": trigger}, headers=headers)
+
+    first, again = submitted("a"), submitted("a")
+    assert first.status_code == 200
+    assert (again.content, again.headers["idempotency-replayed"]) == (first.content, "true")
+    assert submitted("b").status_code == 422, "the key stands for another request"
+
+
+@pytest.mark.parametrize("around", [" ", "\n"])
+def test_blanks_around_a_token_are_not_sent(place: Place, around: str) -> None:
+    token = place.token("reads", Action.READ)
+    assert connect(place.url, token=f"{around}{token}{around}").reader.datasets()
+
+
+@pytest.mark.parametrize("inside", [" ", "\n", "ä"])
+def test_what_cannot_be_sent_is_no_token_and_not_shown(place: Place, inside: str) -> None:
+    token = place.token("reads", Action.READ)
+    with pytest.raises(BadToken) as refused:
+        connect(place.url, token=token[:9] + inside + token[9:])
+    assert token[9:] not in str(refused.value)
 
 
 def test_an_event_needs_a_signature_where_calls_need_a_token(place: Place) -> None:

@@ -52,6 +52,9 @@ class DeliveryLoop(Protocol):
     def wake(self) -> None:
         """Deliver soon what another process wrote."""
 
+    def watch(self, commits: Callable[[], int]) -> None:
+        """Also deliver soon what is counted by ``commits``."""
+
     def deliver(self) -> None:
         """Deliver everything written so far."""
 

@@ -65,6 +65,8 @@ def service_of(
     from lakeguard.services.service_figures import FigureSource
 
     database, secret = open_state(settings), settings.inbox.secret
+    if client.delivery is not None:
+        client.delivery.watch(lambda: database.commits)
     tickets = ticket_reader(settings)
 
     def local_client(principal: Principal) -> Client:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,11 +19,13 @@ from lakeguard_sdk.api.remote_calls import Request, read_answer, sent
 from lakeguard_sdk.api.task_runs import TaskRuns
 from lakeguard_sdk.api.transport import TIMEOUT, AsyncTransport, RemotePort, Transport
 from lakeguard_sdk.client import Client
+from lakeguard_sdk.errors import BadToken
 from lakeguard_sdk.scheduling.task_token import SERVICE_PREFIX
 
 TOKEN_VARIABLE = "LAKEGUARD_TOKEN"  # noqa: S105 - the name of the variable
 _LIMITS = httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=4.0)
 """Connections that are idle are closed before the service does."""
+_SENDABLE = re.compile("[!-~]*")
 _INFO = Request("GET", f"{PREFIX}/service")
 
 
@@ -90,4 +93,8 @@ def _headers(token: str | None) -> dict[str, str]:
 
 
 def _token(given: str | None) -> str:
-    return given or os.environ.get(TOKEN_VARIABLE, "")
+    """Without the blanks and line ends around it, as files of secrets have them."""
+    text = (given or os.environ.get(TOKEN_VARIABLE, "")).strip()
+    if not _SENDABLE.fullmatch(text):
+        raise BadToken()
+    return text

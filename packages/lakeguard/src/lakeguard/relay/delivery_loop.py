@@ -10,7 +10,7 @@ from __future__ import annotations
 import concurrent.futures.thread  # noqa: F401 - cannot be loaded any more when the process ends
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from importlib import import_module
 from typing import Any, Protocol
@@ -42,11 +42,12 @@ class DeliveryLoop:
     """The loop of one client. Deliverers run in the given order."""
 
     def __init__(
-        self, database: Database, deliverers: Sequence[Deliverer], seconds: float = QUIET_SECONDS
+        self, database: Database, deliverers: Sequence[Deliverer], seconds: float | None = None
     ) -> None:
-        self._database = database
+        self._commits: list[Callable[[], int]] = [lambda: database.commits]
         self._deliverers = tuple(deliverers)
-        self._backoff = Backoff(first=seconds, longest=30 * seconds)
+        pause = QUIET_SECONDS if seconds is None else seconds
+        self._backoff = Backoff(first=pause, longest=30 * pause)
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
         self._woken = 0
@@ -61,6 +62,11 @@ class DeliveryLoop:
     def wake(self) -> None:
         """Deliver in the background what another process committed."""
         self._woken += 1
+
+    def watch(self, commits: Callable[[], int]) -> None:
+        """Deliver soon after commits of another connection to the same database, which this
+        counts."""
+        self._commits.append(commits)
 
     def deliver(self) -> None:
         """Deliver everything committed so far; a failure is raised after all deliverers ran."""
@@ -85,7 +91,7 @@ class DeliveryLoop:
             import_module("lakeguard.relay.deliver")
         delivered, failures = -1, 0
         while not self._stopped.wait(self._backoff.after(failures + 1)):
-            commits = self._database.commits + self._woken
+            commits = sum(count() for count in self._commits) + self._woken
             if commits == delivered:
                 continue
             try:

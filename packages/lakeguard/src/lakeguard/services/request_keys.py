@@ -51,8 +51,8 @@ class RequestKeys:
             "request_hash": request_hash,
             "created_at": at,
         }
-        made = tx.execute(insert_into(tx, request_keys).values(**row).on_conflict_do_nothing())
-        if made.rowcount:
+        new = insert_into(tx, request_keys).values(**row).on_conflict_do_nothing()
+        if tx.execute(new.returning(known.request_key)).one_or_none() is not None:
             return None
         asked = select(known.request_hash, known.status, known.answer, known.content_type).where(
             self._one(tx, key)
