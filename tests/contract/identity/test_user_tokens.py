@@ -26,6 +26,7 @@ from lakeguard.state.database import Database
 from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.errors import BadToken, IssuerUnavailable
+from lakeguard_sdk.security.secret_values import masked
 from tests.support.fakes.issuer import AUDIENCE, Issuer, issuing, packed, part, rsa_key
 
 
@@ -195,6 +196,7 @@ def test_no_forged_token_is_let_in_nor_makes_us_fetch(
     with caplog.at_level(logging.WARNING, "lakeguard.access"):
         assert [name for name, text in wrong.items() if lets_in(authenticator, text)] == []
     assert len(caplog.messages) == len(wrong), "each is logged"
+    assert [text for text in caplog.messages if masked(text) != text] == [], "with its reason"
     assert not any(text in caplog.text for text in wrong.values())
     assert door.issuer.asked == [], "unknown keys are asked for once in a while"
     with door.org.read() as tx:

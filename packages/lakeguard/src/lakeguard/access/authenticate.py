@@ -60,6 +60,7 @@ class Authenticator:
         kind, _, text = header.strip().partition(" ")
         text = text.strip()
         if kind.lower() != _BEARER or not text or len(header) > _LONGEST:
+            _refused("no bearer token, or a longer one than there is")
             raise BadToken()
         if text.startswith(SERVICE):
             return self._trusted.principal(text, lambda: self._service(text))
@@ -68,9 +69,13 @@ class Authenticator:
         return self._user(text)
 
     def _task(self, text: str) -> Principal:
-        principal = TaskTokens(self.keys, self.organisation).read(text, self.state.clock())
-        if principal.task is not None:
-            require_holder(self.state, principal.task)
+        try:
+            principal = TaskTokens(self.keys, self.organisation).read(text, self.state.clock())
+            if principal.task is not None:
+                require_holder(self.state, principal.task)
+        except BadToken:
+            _refused("task token that is wrong or over, or whose worker may no longer work")
+            raise
         return principal
 
     def _service(self, text: str) -> Principal:
@@ -79,7 +84,11 @@ class Authenticator:
             _refused("service token of another shape or organisation")
             raise BadToken()
         with self.state.read() as tx:
-            principal = principal_of(tx, self.keys, token)
+            try:
+                principal = principal_of(tx, self.keys, token)
+            except BadToken:
+                _refused("service token that is unknown, over or revoked")
+                raise
         self._note_use(token.secret_id)
         return principal
 
@@ -114,6 +123,7 @@ def signed_in(tx: Transaction, claims: Claims, user_id: str) -> Principal:
     """The user, whom the first sign-in created without a role; refused while disabled."""
     standing = standing_of(tx, user_id)
     if not standing.active:
+        _refused("the user was revoked")
         raise BadToken()
     return Principal(
         org_id=tx.org_id,
@@ -127,4 +137,4 @@ def signed_in(tx: Transaction, claims: Claims, user_id: str) -> Principal:
 
 
 def _refused(reason: str) -> None:
-    _log.warning("refused a token: %s", reason)
+    _log.warning("not authenticated: %s", reason)
