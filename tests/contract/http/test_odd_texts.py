@@ -35,8 +35,7 @@ TEXTS = {
     "longer than a name": secrets.token_hex(10_000),
     "too long": "x" * (LONGEST_TEXT + 1),
     "NUL": "a\0b",
-    "marks": "../%2e%2e%2f'; DROP TABLE tasks; --\u202e\x1b[31m\r\n"
-    "=cmd()<script>\ufffe\u2028\ufb01",
+    "marks": "../%2e%2e'; DROP TABLE tasks; --\u202e\x1b[31m\r\n=cmd()<script>\ufffe\u2028\ufb01",
 }
 DEFINING = frozenset({"registry.plan", "reader.schema_diff", "history.remeasure_plan"})
 """They store nothing; what a plan holds is that of ``registry.apply`` too."""

