@@ -67,7 +67,7 @@ def service_of(
     database, secret = open_state(settings), settings.inbox.secret
     if client.delivery is not None:
         client.delivery.watch(lambda: database.commits)
-    tickets = ticket_reader(settings)
+    tickets = ticket_reader(settings, database)
 
     def local_client(principal: Principal) -> Client:
         if principal.task is None:
@@ -86,7 +86,7 @@ def service_of(
         organisation=settings.organisation,
         authenticate=TokenAuthenticator(authenticator.authenticate)
         if tokens
-        else LocalAuthenticator(settings.organisation, tickets),
+        else LocalAuthenticator(settings.organisation, ticket_reader(settings)),
         client_for=checked_client if tokens else local_client,
         keys_for=lambda principal: RequestKeys(state, principal.name),
         ticket_of=tickets,
@@ -144,13 +144,24 @@ def authenticator_for(settings: Settings, database: Database) -> Authenticator:
     return Authenticator(settings.identity, settings.organisation, keys_of(settings), state)
 
 
-def ticket_reader(settings: Settings) -> Callable[[str], RunTicket]:
-    """Reads task tokens of the environment; refuses with ``BadToken``."""
+def ticket_reader(
+    settings: Settings, database: Database | None = None
+) -> Callable[[str], RunTicket]:
+    """Reads task tokens of the environment; refuses with ``BadToken``. With its database, also
+    those of an organisation that is disabled."""
+    keys, enabled = keys_of(settings), None
+    if database is not None:
+        from lakeguard.access.trusted_tokens import EnabledOrganisation
+
+        state = OrganisationState.of(database, settings.organisation, database.clock)
+        enabled = EnabledOrganisation(state)
 
     def read(text: str) -> RunTicket:
         from lakeguard.access.task_tokens import TaskTokens
 
-        return TaskTokens(keys, settings.organisation).ticket_of(text)
+        ticket = TaskTokens(keys, settings.organisation).ticket_of(text)
+        if enabled is not None:
+            enabled.require()
+        return ticket
 
-    keys = keys_of(settings)
     return read

@@ -19,7 +19,7 @@ from lakeguard.access.service_tokens import PREFIX as SERVICE
 from lakeguard.access.service_tokens import note_use, principal_of, read_token
 from lakeguard.access.session import require_holder
 from lakeguard.access.task_tokens import TaskTokens
-from lakeguard.access.trusted_tokens import TrustedTokens
+from lakeguard.access.trusted_tokens import EnabledOrganisation, TrustedTokens
 from lakeguard.access.user_tokens import Claims, UserTokens
 from lakeguard.access.users import MEMBER, find_user, known_user
 from lakeguard.settings.settings import IdentitySettings
@@ -48,9 +48,11 @@ class Authenticator:
     _users: UserTokens | None = field(default=None, init=False)
     _noted: dict[str, datetime] = field(default_factory=dict, init=False)
     _trusted: TrustedTokens = field(init=False)
+    _enabled: EnabledOrganisation = field(init=False)
 
     def __post_init__(self) -> None:
         self._trusted = TrustedTokens(self.state, self.ticks)
+        self._enabled = EnabledOrganisation(self.state, self.ticks)
         if self.settings.issuer:
             keys = self.key_set or KeySet(self.settings)
             self._users = UserTokens(self.settings, self.organisation, keys, _refused)
@@ -71,6 +73,7 @@ class Authenticator:
     def _task(self, text: str) -> Principal:
         try:
             principal = TaskTokens(self.keys, self.organisation).read(text, self.state.clock())
+            self._enabled.require()
             if principal.task is not None:
                 require_holder(self.state, principal.task)
         except BadToken:

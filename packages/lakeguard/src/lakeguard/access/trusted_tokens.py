@@ -1,4 +1,4 @@
-"""Service and task tokens that were read a moment ago, and whose they are.
+"""What was read a moment ago: whose a token is, and whether the organisation is enabled.
 
 A revocation works within ``FRESH_SECONDS``.
 """
@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 from time import monotonic
 
 from lakeguard.access.authorise import is_over
+from lakeguard.access.grants import is_active
 from lakeguard.access.principal import Principal
 from lakeguard.access.session import FRESH_SECONDS
 from lakeguard.state.organisation import OrganisationState
+from lakeguard_sdk.errors import BadToken
 
 _MOST = 10_000
 
@@ -42,3 +44,24 @@ class TrustedTokens:
                 self._known.clear()
             self._known[key] = (found, now)
         return found
+
+
+@dataclass
+class EnabledOrganisation:
+    """Refuses the tokens of tasks once the organisation is disabled. Those of users and services
+    are refused where they are read."""
+
+    state: OrganisationState
+    clock: Callable[[], float] = monotonic
+    _seen_at: float | None = field(default=None, init=False)
+    """When it was last seen to be enabled."""
+
+    def require(self) -> None:
+        """``BadToken`` if it is disabled."""
+        now = self.clock()
+        if self._seen_at is not None and now - self._seen_at < FRESH_SECONDS:
+            return
+        with self.state.read() as tx:
+            if not is_active(tx, tx.org_id):
+                raise BadToken()
+        self._seen_at = now
