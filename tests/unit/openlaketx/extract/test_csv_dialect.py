@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from openlaketx.extract.files.text_files import TextProblem
+from openlaketx.extract.files.text_files import LONGEST_LINE, TextProblem
 from openlaketx.extract.sources.csv_dialect import (
     CsvDialect,
     DialectProblem,
@@ -99,6 +99,14 @@ def test_a_damaged_gzip_file_is_told_as_such(tmp_path: Path, damage: bytes) -> N
     (tmp_path / "a.csv.gz").write_bytes(damage)
     with pytest.raises(TextProblem, match="truncated gzip file"):
         scan_csv(str(tmp_path / "a.csv.gz"), PLAIN)
+
+
+@pytest.mark.parametrize("start", [b"", b"a,b\n", b'a\n"'])
+def test_a_small_file_of_one_endless_line_is_refused(tmp_path: Path, start: bytes) -> None:
+    """Before all of the line is in memory."""
+    file = written(tmp_path, start + bytes(LONGEST_LINE + 1), "a.csv.gz")
+    with pytest.raises(TextProblem, match="a line has more than 67,108,864 characters"):
+        list(PLAIN.records(file))
 
 
 def test_a_byte_that_is_not_text_is_named(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from openlaketx.extract.files.text_files import TextProblem
+from openlaketx.extract.files.text_files import LONGEST_LINE, TextProblem
 from openlaketx.extract.sources.jsonl_lines import JsonScan, nested_texts, scan_json
 
 
@@ -72,6 +72,15 @@ def test_a_packed_file_is_read_whole_or_refused(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl.gz").write_bytes(packed[:-4])
     with pytest.raises(TextProblem, match="truncated gzip file"):
         scan_json(str(tmp_path / "a.jsonl.gz"), "utf-8")
+
+
+@pytest.mark.parametrize("start", [b"", b'{"a": 1}\n{"a": "'])
+def test_a_small_file_of_one_endless_line_is_refused(tmp_path: Path, start: bytes) -> None:
+    """Before all of the line is in memory."""
+    file = tmp_path / "a.jsonl.gz"
+    file.write_bytes(gzip.compress(start + b"x" * (LONGEST_LINE + 1), 1))
+    with pytest.raises(TextProblem, match="a line has more than 67,108,864 characters"):
+        scan_json(str(file), "utf-8")
 
 
 def test_nested_values_keep_the_text_of_the_line() -> None:

@@ -7,9 +7,12 @@ import io
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import IO, cast
 
 GZIP = ".gz"
+LONGEST_LINE = 64 << 20
+"""Characters of one line."""
 
 
 class TextProblem(ValueError):
@@ -28,9 +31,20 @@ def opened_bytes(path: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def opened_lines(path: str, codec: str, newline: str = "") -> Iterator[Iterator[str]]:
-    """Lines with their line ends; an undecodable byte becomes a lone surrogate."""
-    with opened_bytes(path) as file:
-        yield io.TextIOWrapper(file, codec, "surrogateescape", newline)
+    """Lines with their line ends; an undecodable byte becomes a lone surrogate. ``TextProblem`` for
+    a line that would not fit into memory, which a small gzip file may hold."""
+    with (
+        opened_bytes(path) as file,
+        io.TextIOWrapper(file, codec, "surrogateescape", newline) as text,
+    ):
+        yield _lines(text)
+
+
+def _lines(text: IO[str]) -> Iterator[str]:
+    for line in iter(partial(text.readline, LONGEST_LINE), ""):
+        if len(line) == LONGEST_LINE and line[-1] not in "\r\n":
+            raise TextProblem(f"a line has more than {LONGEST_LINE:,} characters")
+        yield line
 
 
 @contextmanager
