@@ -17,6 +17,7 @@ from lakeguard_sdk.expressions.conditions import ColumnRef, Compare, Comparison,
 from lakeguard_sdk.expressions.measures import CountIf, measure_key
 from lakeguard_sdk.model.source_preview import SourcePreview
 from lakeguard_sdk.types.plain_types import null_values
+from openlaketx.extract.files.text_files import LONGEST_LINE
 from openlaketx.source_inspection import inspect_source
 from openlaketx.source_inspection.sample_rows import Limits
 
@@ -217,6 +218,24 @@ def test_the_content_says_what_the_name_does_not(tmp_path: Path) -> None:
     kinds = {name: inspect_source(name, str(tmp_path)).format for name in ("one", "two", "three")}
     assert list(kinds.values()) == ["jsonl", "csv", "parquet"]
     assert inspect_source("four.jsonl.gz", str(tmp_path)).rows == 1
+
+
+@pytest.mark.parametrize("name", ["a.csv.gz", "a.jsonl.gz"])
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"no gzip", "damaged or truncated gzip file"),
+        (gzip.compress(b'{"a": 1}\n' * 99)[:-9], "damaged or truncated gzip file"),
+        (gzip.compress(b"a" * (LONGEST_LINE + 1), 1), "a line has more than 67,108,864 characters"),
+    ],
+    ids=["damaged", "cut short", "endless"],
+)
+def test_a_packed_file_that_cannot_be_read_is_refused(
+    tmp_path: Path, name: str, content: bytes, reason: str
+) -> None:
+    write(tmp_path, content, name)
+    with pytest.raises(SourceNotInspectable, match=reason):
+        inspect_source(name, str(tmp_path))
 
 
 def test_nested_values_are_inspected_as_a_run_reads_them(tmp_path: Path) -> None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import islice
-from typing import IO, cast
 
 from lakeguard_sdk.errors import SourceNotInspectable
 from openlaketx.extract.batch import name_problem
+from openlaketx.extract.files.text_files import LONGEST_LINE, TextProblem, opened_bytes
 from openlaketx.extract.sources.csv_dialect import CsvDialect, DialectProblem, fields_text
 from openlaketx.source_inspection.sample_rows import Limits, SampleRows
 from openlaketx.source_inspection.type_inference import TextTable
@@ -26,7 +26,13 @@ _CHUNK = 20_000
 def inspect_csv(files: Sequence[str], rows: SampleRows, limits: Limits) -> TextTable:
     """Every file with one header; a file that a run would refuse is refused here, by name."""
     options = {}
-    if (encoding := _encoding(files, limits)) != _ENCODINGS[0]:
+    left = list(_ENCODINGS)
+    for file in files:
+        try:
+            _drop_encodings(file, limits, left)
+        except (TextProblem, OSError) as problem:
+            raise SourceNotInspectable(pattern=file, reason=str(problem)) from None
+    if (encoding := left[0]) != _ENCODINGS[0]:
         options["encoding"] = encoding
     if (delimiter := _delimiter(files[0], encoding)) != ",":
         options["delimiter"] = delimiter
@@ -36,15 +42,10 @@ def inspect_csv(files: Sequence[str], rows: SampleRows, limits: Limits) -> TextT
     for file in files:
         try:
             found, ended = _take(file, dialect, header, rows, limits)
-        except (DialectProblem, UnicodeDecodeError, OSError, EOFError) as problem:
+        except (TextProblem, UnicodeDecodeError, OSError) as problem:
             raise SourceNotInspectable(pattern=file, reason=str(problem)) from None
         header, whole = found, whole and ended
     return TextTable(tuple(header), whole, options)
-
-
-def opened(file: str) -> IO[bytes]:
-    """The bytes of a file, decompressed by its extension."""
-    return cast(IO[bytes], gzip.open(file)) if file.endswith(".gz") else open(file, "rb")
 
 
 def _take(
@@ -82,17 +83,17 @@ def _take(
     return header or found, next(records, None) is None
 
 
-def _encoding(files: Sequence[str], limits: Limits) -> str:
-    """The first encoding that decodes every sampled line."""
-    left = list(_ENCODINGS)
-    for file in files:
-        with opened(file) as lines:
-            for line in islice(lines, limits.rows):
-                if b"\0" in line:
-                    raise SourceNotInspectable(pattern=file, reason="it is not a text file")
-                while not _reads(line, left[0]):
-                    del left[0]
-    return left[0]
+def _drop_encodings(file: str, limits: Limits, left: list[str]) -> None:
+    """The first one left decodes every sampled line."""
+    with opened_bytes(file) as content:
+        lines = iter(partial(content.readline, LONGEST_LINE), b"")
+        for line in islice(lines, limits.rows):
+            if b"\0" in line:
+                raise TextProblem("it is not a text file")
+            if len(line) == LONGEST_LINE:
+                raise TextProblem(f"a line has more than {LONGEST_LINE:,} characters")
+            while not _reads(line, left[0]):
+                del left[0]
 
 
 def _reads(line: bytes, encoding: str) -> bool:
@@ -106,7 +107,7 @@ def _reads(line: bytes, encoding: str) -> bool:
 def _delimiter(file: str, encoding: str) -> str:
     """The delimiter that splits every record into the same number of fields, as many as possible;
     if there is none, the one that splits the header into most."""
-    with opened(file) as content:
+    with opened_bytes(file) as content:
         head = content.read(_HEAD)
     text = head.decode(encoding, errors="ignore").removeprefix("\ufeff")
     widths = {one: _widths(text, one, cut=len(head) == _HEAD) for one in DELIMITERS}
