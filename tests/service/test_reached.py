@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import ssl
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -125,7 +126,12 @@ def addresses(
     caplog.clear()
     with caplog.at_level("INFO", "lakeguard.access"):
         httpx.get(f"{url}/healthz", headers=forwarded)
-    (line,) = [record.message for record in caplog.records if record.name == "lakeguard.access"]
+        lines = list[str]()
+        while not lines:  # it is logged once the answer was sent
+            time.sleep(0.01)
+            records = (each for each in caplog.records if each.name == "lakeguard.access")
+            lines = [each.message for each in records]
+    (line,) = lines
     found: dict[str, Any] = json.loads(line)
     return found["client"], found["scheme"]
 
