@@ -22,6 +22,7 @@ from lakeguard_sdk.errors import (
     FolderNeeded,
     LakeGuardError,
     NoProject,
+    NotPermitted,
     StateError,
     StateUnavailable,
 )
@@ -101,14 +102,24 @@ def client_when_available(call: Call, sleep: Callable[[float], object] = time.sl
 @contextmanager
 def writing(call: Call, *, sweep: bool = True, wait: bool = False) -> Iterator[Client]:
     """A client for a command that writes. Attempts of dead processes are reaped first, and SLA
-    breaches reported. With ``wait``, a state database that is away is waited for."""
+    breaches reported, if the caller may do so. With ``wait``, a state database that is away is
+    waited for."""
     client = client_when_available(call) if wait else client_of(call)
     client.start()
-    for ended in client.operations.reap():
-        note(reaped_line(ended))
-    if sweep:
+    if _reap(client) and sweep:
         _report_late(client)
     yield client
+
+
+def _reap(client: Client) -> bool:
+    """Whether the caller may: a token for the command itself need not allow ``work``."""
+    try:
+        reaped = client.operations.reap()
+    except NotPermitted:
+        return False
+    for ended in reaped:
+        note(reaped_line(ended))
+    return True
 
 
 def _report_late(client: Client) -> None:
