@@ -92,5 +92,5 @@ def test_what_a_command_is_about_needs_its_right(
 ) -> None:
     token = token_for(folder, "reader", Action.READ).removeprefix("Bearer ")
     monkeypatch.setenv("LAKEGUARD_TOKEN", token)
-    assert call("jobs trigger report".split()) != 0
+    assert call(["jobs", "trigger", "report"]) == 3
     assert "its scope has no run" in capsys.readouterr().err

@@ -180,6 +180,17 @@ def test_a_job_that_is_no_build_has_none(place: Place) -> None:
     assert place.task_tokens() == []
 
 
+def test_whoever_may_not_read_claims_nothing(place: Place) -> None:
+    worker = place.worker()
+    task = worker.jobs.trigger("report", "test").task_id
+    blind = connect(place.url, token=place.identity.create_token("x", (Action.WORK,), ()).text)
+    with pytest.raises(NotPermitted, match=r"dispatch\.claim: its scope has no read"):
+        blind.dispatch.claim(this_process("test"))
+    with pytest.raises(NotPermitted, match="its scope has no read"):
+        blind.dispatch.report_and_claim((), this_process("test"))
+    assert worker.jobs.task(task).state is TaskState.QUEUED
+
+
 def test_a_task_renews_its_own_token_and_no_other(place: Place) -> None:
     worker = place.worker()
     plan, other = opened(worker, NUMBERS), opened(worker, NUMBERS)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from typing import Any
 
 from lakeguard.access.access_log import PERSONAL, Access, record_access
@@ -97,8 +98,8 @@ class Guard:
                     self.state, principal, _access(method, call, [subject]), verdict.reason
                 )
                 raise _Hidden(_named(call, given, subject))
-        for subject in subjects:
-            verdict = may(principal, call.action, subject)
+        for subject, action in product(subjects, call.actions):
+            verdict = may(principal, action, subject)
             if not verdict.allowed:
                 self._refuse(principal, method, call, [subject], verdict.reason)
 

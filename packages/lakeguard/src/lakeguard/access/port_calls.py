@@ -44,6 +44,13 @@ class PortCall:
     """Whether the answer holds values of rows, of which personal ones need a grant."""
     measured: bool = False
     """Whether the answer holds values that were measured of columns."""
+    reads: bool = False
+    """Whether it needs the right to read, too."""
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """All that it needs."""
+        return (self.action, Action.READ) if self.reads else (self.action,)
 
     @property
     def is_logged(self) -> bool:
@@ -151,7 +158,10 @@ JOBS = {
 
 DISPATCH = {
     "check": PortCall(_READ, About.ANYWHERE),
-    **_all(_WORK, About.ORGANISATION, "claim keep hand_over report report_all report_and_claim"),
+    # Whoever may not read cannot open what it claims.
+    "claim": PortCall(_WORK, About.ORGANISATION, reads=True),
+    "report_and_claim": PortCall(_WORK, About.ORGANISATION, reads=True),
+    **_all(_WORK, About.ORGANISATION, "keep hand_over report report_all"),
 }
 
 CALLS: dict[str, dict[str, PortCall]] = {
