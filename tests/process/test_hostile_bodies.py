@@ -88,6 +88,11 @@ BODIES = {
     "UTF-16": '{"triggered_by": "x"}'.encode("utf-16"),
     "a long name": b'{"triggered_by": "x", "' + b"a" * 4_000_000 + b'": 1}',
     "many credentials that are none": whole(b'["' + b"eyJ-" * 500_000 + b'"]'),
+    "many lists": whole(b"[" + b"[]," * 2_500_000 + b"[]]"),
+    "many objects": whole(b"[" + b'{"a":1},' * 1_000_000 + b"{}]"),
+    "many texts": whole(b"[" + b'"ab",' * 1_600_000 + b'""]'),
+    "an open text": whole(b"[" * 300 + b'"' + b'\\"' * 1_000_000),
+    "an open text and many": whole(b"[]," * 500_000 + b'"' + b'\\",' * 1_000_000),
     "gzip without a header": gzip.compress(b"x" * 10_000_000),
 }
 

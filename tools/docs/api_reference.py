@@ -23,8 +23,9 @@ operation, and every model has the fields that it has in Python. The exact types
 
 - Requests and responses are JSON. A body is an object with the parameters as members. Unknown
   members, values of another type, NaN, duplicate members, NUL and lone surrogates are refused
-  (422), as are bodies above 16 MiB (413). So are credentials of a known form in the body of a
-  request that changes something, but for values of rows: statistics, measures, samples, profiles.
+  (422), as are bodies of more than 1,000,000 values; bodies above 16 MiB are too (413). So are
+  credentials of a known form in the body of a request that changes something, but for values of
+  rows: statistics, measures, samples, profiles.
   Any other text that is stored has at most 65,536 characters.
 - A refusal is `application/problem+json` (RFC 9457) with the `code`, `next` step and `retryable`
   of the command line, the name of the `error` and its `fields`. 401: the token is missing or

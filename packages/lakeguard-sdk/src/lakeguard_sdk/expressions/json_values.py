@@ -15,7 +15,8 @@ DEEPEST = 200
 MOST_DIGITS = 1_000
 """Maximum digits of a number, and maximum exponent."""
 
-_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_QUOTED = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+"""A string; one that is not closed ends with the text, or each quote in it would be tried."""
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 _OPENING, _CLOSING = "[{", "]}"
 
@@ -35,6 +36,19 @@ def read_json(text: str) -> Any:
     if _HALF.search(text):
         _refuse_halves(value)
     return value
+
+
+def has_more_values(text: str, most: int) -> bool:
+    """Counted by their separators, before any is made: a value takes up to a hundred times the
+    memory of its text."""
+    found = _separators(text)
+    if found > most:
+        found -= sum(_separators(match[0]) for match in _QUOTED.finditer(text))
+    return found > most
+
+
+def _separators(text: str) -> int:
+    return text.count(",") + text.count("[") + text.count("{")
 
 
 def _depth(text: str) -> int:

@@ -14,12 +14,14 @@ from lakeguard.http.page_tokens import DEFAULT_SIZE, LARGEST_SIZE
 from lakeguard.http.responses import Declined, wrong_values
 from lakeguard_sdk.api.operation import Effect
 from lakeguard_sdk.api.port_types import Parameter, Types, field_of
-from lakeguard_sdk.expressions.json_values import NotJson, read_json
+from lakeguard_sdk.expressions.json_values import NotJson, has_more_values, read_json
 from lakeguard_sdk.security.secret_values import holds_credential
 
 _UNPROCESSABLE = HTTPStatus.UNPROCESSABLE_ENTITY
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 _MOST_FIELDS = 50
+MOST_VALUES = 1_000_000
+"""Of one body: the evidence of 65,000 files has fewer."""
 _DIGITS = re.compile(r"[0-9]{1,6}\Z", re.ASCII)
 VALUES_OF_ROWS = frozenset(
     {
@@ -60,6 +62,8 @@ def checked_json(body: bytes, *, rows: bool = False, stored: bool = False) -> by
     stored, only they may contain a credential."""
     try:
         text = body.decode()
+        if has_more_values(text, MOST_VALUES):
+            raise Declined(_UNPROCESSABLE, f"the body has more than {MOST_VALUES:,} values")
         found = read_json(text)
     except UnicodeDecodeError:
         raise Declined(_UNPROCESSABLE, "the body is not UTF-8") from None
