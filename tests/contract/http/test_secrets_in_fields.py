@@ -117,6 +117,8 @@ def embodied(
         if VALUES_OF_ROWS.isdisjoint(place) or place[-1] == "a key":
             secret = canaries.put(f"{operation.name} {'.'.join(place)}")
             text = canonical_json(document).replace('"CANARY"', f'"{secret}"')
+            if len(canaries.places) % 2:  # every other one is escaped
+                text = text.replace(secret[:2], f"\\u{ord(secret[0]):04x}{secret[1]}")
             yield place, replace(request, body=text.encode())
 
 

@@ -24,6 +24,7 @@ from lakeguard_sdk.errors import InvalidDefinitions
 from lakeguard_sdk.model.definitions import Definition, Definitions
 from lakeguard_sdk.security.secret_values import (
     address_holds_secret,
+    holds_credential,
     holds_secret,
     is_reference,
     looks_secret,
@@ -244,6 +245,25 @@ def test_a_private_key_is_masked_whole(end: str) -> None:
         assert (
             without_credentials(f'{{"a": "x {key}", "b": "y"}}') == '{"a": "x ********", "b": "y"}'
         )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "AKIAIOSFODNN7EXAMPLE", "ASIAIOSFODNN7EXAMPLE", "ghp_" + "a1" * 20, "ghs_" + "a1" * 20,
+        "github_pat_11" + "a1" * 20, "glpat-" + "a1" * 12, "xoxb-1234567890-abc", "sk-" + "a1" * 12,
+        "sk_live_" + "a1" * 10, "rk_live_" + "a1" * 10, "dapi" + "0a" * 16, "AIza" + "x" * 35,
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0", "lgt1_" + "a1" * 12,
+        "lgs1_" + "a.1" * 9,
+        "-----BEGIN PRIVATE KEY-----", "-----BEGIN EC PRIVATE KEY-----", "jdbc:x://me:hunter2@db/x",
+        "s3://:hunter2@x",
+    ],
+    ids=lambda text: text[:12],
+)  # fmt: skip
+def test_every_known_format_is_found_and_masked(text: str) -> None:
+    for around in (text, f"see {text} there", f'"{text}"', f"a,{text}\nb"):
+        assert holds_credential(around)
+        assert text not in without_credentials(around)
 
 
 @pytest.mark.parametrize("part", ["eyJ-", "://a:", "-----BEGIN A", "a.b-", "password "])
