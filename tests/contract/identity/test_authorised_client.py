@@ -23,7 +23,7 @@ from lakeguard.settings import load_settings
 from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk import Client, DatasetName
 from lakeguard_sdk.core.dataset_name import parse_address
-from lakeguard_sdk.core.enums import LoadType, Severity
+from lakeguard_sdk.core.enums import LoadType, Severity, TaskState
 from lakeguard_sdk.errors import (
     LakeGuardError,
     NotPermitted,
@@ -35,9 +35,10 @@ from lakeguard_sdk.model.definitions import Definitions, FromSql, RuleDefinition
 from lakeguard_sdk.model.given_values import GivenRow
 from lakeguard_sdk.model.plan import Plan, Register
 from lakeguard_sdk.model.profile import ColumnProfile, Profile
-from lakeguard_sdk.model.run import RunResult
+from lakeguard_sdk.model.run import RunPlan, RunResult
 from lakeguard_sdk.scheduling.process_identity import this_process
 from tests.support.lakes.published_by_hand import run_by_hand
+from tests.support.projects.definitions import rule
 from tests.support.projects.planes import NUMBERS, numbers_definitions
 from tests.support.projects.projects import make_project
 
@@ -236,19 +237,48 @@ def test_nobody_builds_on_what_he_may_not_read(place: Place) -> None:
     new = DatasetName("silver.new")
     built = FromSql(file="new.sql", text=f"SELECT n FROM {PEOPLE}")
     reading = numbers.model_copy(update={"dataset": new, "parents": (PEOPLE,), "build": built})
-    rule = RuleDefinition(
+    to_people = RuleDefinition(
         rule_id="x",
         rule_type="foreign_key",
         expression=f"foreign_key(n, {PEOPLE}.n)",
         severity=Severity.FAIL,
     )
-    referring = numbers.model_copy(update={"rules": (rule,)})
+    referring = numbers.model_copy(update={"rules": (to_people,)})
     for definition in (reading, referring):
         changed = Definitions(datasets=(definition,))
         plan = Plan(registry_head="x", steps=(Register(definition=definition),))
         for call in (lambda c=changed: ada.registry.plan(c), lambda p=plan: ada.registry.apply(p)):
             with pytest.raises(NotRegistered, match=PEOPLE):
                 call()
+
+
+@pytest.mark.parametrize("reads", ["build", "rule"])
+def test_nobody_opens_a_run_of_what_he_may_not_read(place: Place, reads: str) -> None:
+    run_by_hand(place.whole, [1], place.whole.operations.submit(PEOPLE, "test"))
+    new = DatasetName("silver.new")
+    (numbers,) = numbers_definitions(LoadType.APPEND).datasets
+    built = FromSql(file="new.sql", text=f"SELECT n FROM {PEOPLE if reads == 'build' else NUMBERS}")
+    reading = numbers.model_copy(
+        update={
+            "dataset": new,
+            "parents": (PEOPLE if reads == "build" else NUMBERS,),
+            "build": built,
+            "rules": (rule(f"foreign_key(n -> {PEOPLE}(n))"),) if reads == "rule" else (),
+        }
+    )
+    run_by_hand(place.whole, [1])
+    registry = place.whole.registry
+    registry.apply(registry.plan(Definitions(datasets=(reading,))))
+    ada = place.as_user("engineer domain:test")
+    task = ada.operations.submit(new, "test")
+    with pytest.raises(NotPermitted, match=f"may read elsewhere, not on {PEOPLE}"):
+        ada.runs.open_run(task, this_process("test"))
+    assert place.whole.jobs.task(task).state is TaskState.QUEUED
+    (refused,) = place.log(refused=True)
+    assert (refused.method, refused.dataset) == ("runs.open_run", PEOPLE)
+    both = place.as_user("engineer domain:test", "viewer domain:hr")
+    plan = both.runs.open_run(task, this_process("test"))
+    assert isinstance(plan, RunPlan), plan
 
 
 def test_personal_values_need_a_grant(place: Place) -> None:

@@ -22,6 +22,7 @@ from lakeguard.promotion.open_run import open_claimed, open_run
 from lakeguard.promotion.privacy.row_samples import submit_samples
 from lakeguard.promotion.publishing.begin_move import begin_publish
 from lakeguard.promotion.publishing.complete_move import complete
+from lakeguard.promotion.readable_inputs import require_inputs
 from lakeguard.promotion.records.end_run import end_run
 from lakeguard.promotion.records.open_runs import load_open_run
 from lakeguard.promotion.records.task_tokens import issue_task_token
@@ -52,9 +53,11 @@ class PromotionRuns:
     context: PlaneContext
 
     def open_run(self, task_id: str, worker: WorkerIdentity) -> RunPlan | RunResult:
+        require_inputs(self.context, "runs.open_run", task_id)
         return open_run(self.context, task_id, worker)
 
     def open_claimed(self, ticket: RunTicket) -> RunPlan | RunResult:
+        require_inputs(self.context, "runs.open_claimed", ticket.task_id)
         return open_claimed(self.context, ticket)
 
     def heartbeat(self, ticket: RunTicket) -> float:

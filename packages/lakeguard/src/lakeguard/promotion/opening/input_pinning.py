@@ -318,11 +318,16 @@ def pin_references(
 
     A self-reference is checked against the state after the publish, and is not pinned.
     """
+    pins = [
+        pin_input(tx, context, name, None, findings, role="reference")
+        for name in sorted(referenced(dataset))
+    ]
+    return tuple(pin for pin in pins if pin is not None)
+
+
+def referenced(dataset: RegisteredDataset) -> set[DatasetName]:
+    """Other datasets that its rules refer to."""
     definition = dataset.definition
     measures = measures_for(definition.rules, definition.table_schema)
     named = {measure.dataset for measure in measures if isinstance(measure, _REFERRING)}
-    pins = [
-        pin_input(tx, context, name, None, findings, role="reference")
-        for name in sorted(named - {dataset.name})
-    ]
-    return tuple(pin for pin in pins if pin is not None)
+    return named - {dataset.name}
