@@ -92,5 +92,15 @@ def test_what_a_command_is_about_needs_its_right(
 ) -> None:
     token = token_for(folder, "reader", Action.READ).removeprefix("Bearer ")
     monkeypatch.setenv("LAKEGUARD_TOKEN", token)
-    assert call(["jobs", "trigger", "report"]) == 3
-    assert "its scope has no run" in capsys.readouterr().err
+    assert call(["jobs", "trigger", "report"]) == 1, "3 is a decision of the gate"
+    shown = capsys.readouterr().err
+    assert "its scope has no run" in shown
+    assert "Next: ask an administrator" in shown
+
+
+def test_a_token_that_nobody_knows_is_no_decision_of_the_gate(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LAKEGUARD_TOKEN", "lgs1_unknown")
+    assert call(["status"]) == 1
+    assert "LG-3311" in capsys.readouterr().err

@@ -40,7 +40,7 @@ def error_reference() -> str:
     """The page, the same bytes each time for the same tree."""
     parts = [_HEAD]
     for title, family in _FAMILIES:
-        rows = sorted(_row(kind) for kind in _members(family))
+        rows = sorted(_row(kind, family) for kind in _members(family))
         if family is UsageError:
             rows.insert(0, _WRONG_CALL_ROW)
         parts.append(_table(title, rows))
@@ -58,9 +58,10 @@ def _members(family: type[LakeGuardError]) -> Iterator[type[LakeGuardError]]:
             yield kind
 
 
-def _row(kind: type[LakeGuardError]) -> tuple[str, str, str, str]:
+def _row(kind: type[LakeGuardError], family: type[LakeGuardError]) -> tuple[str, str, str, str]:
+    other = "" if kind.exit_code == family.exit_code else f" Exit {kind.exit_code}."
     again = " It may pass by itself: try again." if kind.retryable else ""
-    way_out = " ".join(cleandoc(kind.__doc__ or "").split()) + again
+    way_out = " ".join(cleandoc(kind.__doc__ or "").split()) + other + again
     return kind.code, kind.what, way_out, kind.next_command
 
 

@@ -23,6 +23,7 @@ _VALUES = {"version": "1", "x": "1", "fix": "lakeguard sync", "command": "status
 """What stands for a field; every other stands for itself."""
 CLASSES = [kind for kind in error_classes() if kind.__module__.startswith("lakeguard_sdk.")]
 OTHERWISE = {
+    "BadListenAddress": "repeat the command",
     "BadToken": "Authorization: Bearer TOKEN",
     "BuiltByProgram": "tx.publish(",
     "ColumnsInFlight": "repeat the command",
@@ -30,9 +31,11 @@ OTHERWISE = {
     "FolderNeeded": "unset LAKEGUARD_URL",
     "KeyReused": "send a new key",
     "JarsMissing": "python -m openlaketx.engine.spark.jars",
+    "ListenAddressInUse": "repeat the command",
     "NameTaken": "tx.read(",
     "NotAdoptable": "{way_out}",
     "NotAuthenticated": "set LAKEGUARD_TOKEN",
+    "NotPermitted": "ask an administrator",
     "NotInRun": "call run.note",
     "NotPublishable": "call publish again",
     "NoteRefused": "run.note",

@@ -52,7 +52,7 @@ LakeGuardError
 │         NothingQuarantined LG-1501, DiscardInvalid LG-1502, UnknownRowRange LG-1661,
 │         UnknownInvalidation LG-1662, InvalidationOver LG-1663, WithdrawalReasonNeeded LG-1664,
 │         NotFullyRebuilt LG-1665
-├── Refused: the control plane refused: exit 3
+├── Refused: the control plane refused: exit 3; exit 1 if the caller is unknown or may not
 │   ├── commands
 │   │     NotPermitted LG-3001, MaintenanceRefused LG-3004, NotAdoptable LG-3005
 │   ├── moves

@@ -223,8 +223,9 @@ class NotPermitted(Refused):
     """A run may read, and report on itself; others may do what their roles or scopes allow."""
 
     code = "LG-3001"
+    exit_code = 1
     what = "{holder} may not call {method}"
-    next_command = "lakeguard role list"
+    next_command = "ask an administrator for a role, or a token, that allows it"
 
 
 class MaintenanceRefused(Refused):

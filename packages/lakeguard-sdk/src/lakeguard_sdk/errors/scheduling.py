@@ -57,15 +57,16 @@ class BadListenAddress(UsageError):
 
     code = "LG-1613"
     what = "invalid listen address {place!r}: write HOST:PORT"
-    next_command = "lakeguard dispatcher --listen 127.0.0.1:8600"
+    next_command = "repeat the command with --listen 127.0.0.1:8600"
 
 
 class ListenAddressInUse(UsageError):
-    """Another program uses the port, or the address does not belong to this machine."""
+    """Another program uses the port, or the address does not belong to this machine; port 0 picks a
+    free one."""
 
     code = "LG-1614"
     what = "cannot listen at {place}: {reason}"
-    next_command = "lakeguard dispatcher --listen 127.0.0.1:8600, with another port"
+    next_command = "repeat the command with another port, such as --listen 127.0.0.1:0"
 
 
 class NotHandedOver(UsageError):
@@ -158,6 +159,7 @@ class BadToken(Refused):
     """Send the token exactly as received; ask for another if it was revoked or is over."""
 
     code = "LG-3311"
+    exit_code = 1
     what = "invalid token"
     next_command = "send the token as received: Authorization: Bearer TOKEN"
 

@@ -84,6 +84,7 @@ class NotAuthenticated(Refused):
     """The service knows nobody by these credentials."""
 
     code = "LG-3401"
+    exit_code = 1
     what = "the service does not know who is asking: {reason}"
     next_command = "set LAKEGUARD_TOKEN to a valid token"
 
