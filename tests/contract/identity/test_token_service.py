@@ -21,7 +21,7 @@ from lakeguard.services.manage_identity import ManageIdentity
 from lakeguard.settings import load_settings
 from lakeguard_sdk import Client, DatasetName, connect
 from lakeguard_sdk.core.enums import LoadType
-from lakeguard_sdk.errors import BadToken, NotPermitted, NotRegistered
+from lakeguard_sdk.errors import BadToken, NotAuthenticated, NotPermitted, NotRegistered
 from lakeguard_sdk.scheduling.process_identity import this_process
 from tests.support.fakes.task_tokens import token_at
 from tests.support.lakes.policy_datasets import opened
@@ -66,10 +66,17 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
         yield Place(tmp_path, listener.url)
 
 
-@pytest.mark.parametrize("token", ["", "lgs1_nothing", "e30.e30.e30", "lgt1_e30.e30.e30"])
+@pytest.mark.parametrize("token", ["lgs1_nothing", "e30.e30.e30", "lgt1_e30.e30.e30"])
 def test_nobody_is_let_in_without_a_valid_token(place: Place, token: str) -> None:
     with pytest.raises(BadToken):
         connect(place.url, token=token)
+
+
+def test_whoever_sends_no_token_is_told_so(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LAKEGUARD_TOKEN", raising=False)
+    with pytest.raises(NotAuthenticated, match="no token was sent") as refused:
+        connect(place.url)
+    assert refused.value.next_step == "set LAKEGUARD_TOKEN to a valid token"
 
 
 def test_a_token_is_good_for_its_actions(place: Place) -> None:

@@ -47,6 +47,7 @@ OTHERWISE = {
     "SecretMissing": "provide the secret to the worker",
     "SecretInReason": "repeat the command",
     "ServiceBusy": "repeat the command",
+    "ServiceUrlInvalid": "set LAKEGUARD_URL",
     "SharedCatalogue": "tx.read(",
     "UnsupportedSpark": "SparkSession.builder",
     "SparkTooOld": "pip install",

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -32,8 +33,8 @@ _INFO = Request("GET", f"{PREFIX}/service")
 def connect_remote(url: str, *, token: str | None = None) -> Client:
     """The control plane of the service at ``url``; with the token of a task, no more than its run
     may do."""
-    service = url.rstrip("/")
-    http = httpx.Client(base_url=service, timeout=TIMEOUT, limits=_LIMITS, headers=_headers(token))
+    base, service = url.rstrip("/"), without_password(url.rstrip("/"))
+    http = httpx.Client(base_url=base, timeout=TIMEOUT, limits=_LIMITS, headers=_headers(token))
     transport = Transport(http)
     weakref.finalize(transport, http.close)  # the ports hold it
     info: ServiceInfo = read_answer(ServiceInfo, transport.carry_out(sent(_INFO, service)).body)
@@ -78,12 +79,18 @@ class AsyncClient:
 
 def connect_async(url: str, *, token: str | None = None) -> AsyncClient:
     """The same for an event loop; nothing is asked before the first call."""
-    service = url.rstrip("/")
+    base, service = url.rstrip("/"), without_password(url.rstrip("/"))
     http = httpx.AsyncClient(
-        base_url=service, timeout=TIMEOUT, limits=_LIMITS, headers=_headers(token)
+        base_url=base, timeout=TIMEOUT, limits=_LIMITS, headers=_headers(token)
     )
     transport = AsyncTransport(http)
     return AsyncClient({name: RemotePort(transport, name, service) for name in PORTS}, http)
+
+
+def without_password(url: str) -> str:
+    """The URL as messages name it, without a user and password."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
 def _headers(token: str | None) -> dict[str, str]:

@@ -46,7 +46,7 @@ LakeGuardError
 │   ├── service
 │   │     UnknownOperation LG-1701, PageExpired LG-1702, KeyReused LG-1703, RequestRefused LG-1704,
 │   │     FolderNeeded LG-1705, ListenerOpen LG-1706, CertificateUnusable LG-1707,
-│   │     TracesUnavailable LG-1708, SourceOutsideRoots LG-1709
+│   │     TracesUnavailable LG-1708, SourceOutsideRoots LG-1709, ServiceUrlInvalid LG-1710
 │   └── data
 │         UnknownCheck LG-1301, WaiverInvalid LG-1302, UnknownWaiver LG-1303,
 │         NothingQuarantined LG-1501, DiscardInvalid LG-1502, UnknownRowRange LG-1661,
@@ -374,6 +374,7 @@ from lakeguard_sdk.errors.service import (
     RequestRefused as RequestRefused,
     FolderNeeded as FolderNeeded,
     ServiceBusy as ServiceBusy,
+    ServiceUrlInvalid as ServiceUrlInvalid,
     SourceOutsideRoots as SourceOutsideRoots,
     TracesUnavailable as TracesUnavailable,
     UnknownOperation as UnknownOperation,

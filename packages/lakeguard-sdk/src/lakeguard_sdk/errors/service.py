@@ -80,6 +80,14 @@ class SourceOutsideRoots(UsageError):
     next_command = "name its folder in source_roots of [env.NAME.service]; then: lakeguard plan"
 
 
+class ServiceUrlInvalid(UsageError):
+    """Commands ask the service of this URL. It is not shown, as it may have a password."""
+
+    code = "LG-1710"
+    what = "LAKEGUARD_URL {problem}"
+    next_command = "set LAKEGUARD_URL as in: export LAKEGUARD_URL=http://127.0.0.1:8600"
+
+
 class NotAuthenticated(Refused):
     """The service knows nobody by these credentials."""
 

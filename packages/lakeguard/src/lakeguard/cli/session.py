@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from lakeguard.cli.options import NEEDS_FOLDER, Call
 from lakeguard.cli.terminal.layout import moment
@@ -23,6 +24,7 @@ from lakeguard_sdk.errors import (
     LakeGuardError,
     NoProject,
     NotPermitted,
+    ServiceUrlInvalid,
     StateError,
     StateUnavailable,
 )
@@ -42,8 +44,22 @@ URL_VARIABLE = "LAKEGUARD_URL"
 
 def service_url() -> str:
     """Of the service that commands ask in place of a folder's control plane; empty if none is
-    set."""
-    return os.environ.get(URL_VARIABLE, "")
+    set. Refused with ``ServiceUrlInvalid`` if it cannot be the URL of one."""
+    url = os.environ.get(URL_VARIABLE, "").strip()
+    if url and (problem := _url_problem(url)):
+        raise ServiceUrlInvalid(problem=problem)
+    return url
+
+
+def _url_problem(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        is_whole = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return "has no valid host and port"
+    if parts.scheme not in ("http", "https"):
+        return "must begin with http:// or https://"
+    return "" if is_whole else "has no valid host and port"
 
 
 def folder_of(call: Call) -> Path:

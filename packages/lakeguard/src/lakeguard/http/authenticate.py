@@ -67,7 +67,10 @@ class TokenAuthenticator:
     blocks: bool = True
 
     def __call__(self, headers: Mapping[str, str], client: str) -> Principal:
-        return self.authenticate(headers.get("authorization", ""))
+        header = headers.get("authorization", "")
+        if not header.strip():
+            raise NotAuthenticated(reason="no token was sent")
+        return self.authenticate(header)
 
 
 def bearer_token(headers: Mapping[str, str]) -> str:

@@ -67,13 +67,15 @@ def _files(start: Path) -> Iterator[Finding]:
 
 
 def _served(url: str) -> Iterator[Finding]:
+    from lakeguard_sdk.api.connection import without_password  # loads httpx
+
     try:
         client = connect(url)
         client.reader.policies()
     except LakeGuardError as error:
         yield Finding(name="Service", ok=False, detail=str(error), fix=error.next_step)
         return
-    yield Finding(name="Service", ok=True, detail=f"{url}, lake {client.lake}")
+    yield Finding(name="Service", ok=True, detail=f"{without_password(url)}, lake {client.lake}")
     yield _place(client.lake)
 
 
