@@ -9,12 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from lakeguard.http.listen_address import parse_place
 from lakeguard.http.metrics import ServiceMetrics
+from lakeguard.service_plane import open_service
 from lakeguard.services.service_figures import FigureSource
 from lakeguard_sdk.model.run import Failure
 from tests.support.fakes.asked_app import AskedApp, numbers_app
 from tests.support.lakes.policy_datasets import opened
 from tests.support.lakes.published_by_hand import run_by_hand
+from tests.support.projects.projects import numbers_project
 
 ROOT = Path(__file__).parents[3]
 FAILED = Failure(code="LG-5001", message="no", retryable=False)
@@ -32,17 +35,17 @@ def shown(app: AskedApp) -> dict[str, float]:
     return {name: float(value) for name, _, value in pairs}
 
 
-def test_runs_and_lost_leases_are_counted_from_the_first_scrape_on(app: AskedApp) -> None:
+def test_runs_and_lost_leases_are_counted_since_the_service_started(tmp_path: Path) -> None:
+    run_by_hand(numbers_project(tmp_path), [1])
+    app = AskedApp(open_service(str(tmp_path), parse_place("127.0.0.1:8600")))
     client = app.service.client
-    run_by_hand(client, [1])
-    before = shown(app)
-    assert before['lakeguard_runs_total{status="SUCCESS"}'] == 0
-    assert before["lakeguard_lost_leases_total"] == 0
     for failure in (FAILED, LOST):
         client.runs.fail_run(opened(client).ticket, failure)
     run_by_hand(client, [2])
     after = shown(app)
     assert after['lakeguard_runs_total{status="SUCCESS"}'] == 1
+    run_by_hand(client, [3])
+    assert shown(app)['lakeguard_runs_total{status="SUCCESS"}'] == 2
     assert after['lakeguard_runs_total{status="FAILED"}'] == 2
     assert after["lakeguard_lost_leases_total"] == 1
     assert after['lakeguard_published_age_seconds{dataset="bronze.numbers"}'] >= 0

@@ -81,6 +81,9 @@ def service_of(
 
     state = OrganisationState.of(database, settings.organisation)
     authenticator = authenticator_for(settings, database)
+    figures = FigureSource(state, client.reader) if has_api else None
+    if figures is not None:
+        figures.begin()
     return Service(
         client=client,
         organisation=settings.organisation,
@@ -93,7 +96,7 @@ def service_of(
         place=place,
         inbox_secret=None if secret is None else secret.resolve,
         has_api=has_api,
-        figures=FigureSource(state, client.reader) if has_api else None,
+        figures=figures,
         certificate=certificate_of(settings.service),
         trusted_proxies=settings.service.trusted_proxies,
         traces=open_traces(settings.service.traces),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Lock
@@ -13,7 +14,7 @@ from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import outbox, run_history, tasks
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import RunStatus, TaskState
-from lakeguard_sdk.errors import Fenced
+from lakeguard_sdk.errors import Fenced, StateError
 from lakeguard_sdk.ports import Reader
 
 UNDER_WAY = (TaskState.QUEUED, TaskState.RUNNING)
@@ -41,7 +42,8 @@ class ServiceFigures:
 
 @dataclass
 class FigureSource:
-    """Counts runs from where it stands, so that no scrape reads all of them."""
+    """Counts runs from where it stands, so that no scrape reads all of them: since ``begin``, or
+    since the first scrape if the State could not be read then."""
 
     state: OrganisationState
     reader: Reader
@@ -49,6 +51,10 @@ class FigureSource:
     _lost: int = 0
     _counted: int | None = None
     _lock: Lock = field(default_factory=Lock)
+
+    def begin(self) -> None:
+        with self._lock, suppress(StateError), self.state.read() as tx:
+            self._count_runs(tx)
 
     def __call__(self) -> ServiceFigures:
         with self._lock, self.state.read() as tx:
