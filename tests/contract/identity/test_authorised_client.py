@@ -25,9 +25,11 @@ from lakeguard_sdk import Client, DatasetName
 from lakeguard_sdk.core.dataset_name import parse_address
 from lakeguard_sdk.core.enums import LoadType, Severity, TaskState
 from lakeguard_sdk.errors import (
+    FileDamaged,
     LakeGuardError,
     NotPermitted,
     NotRegistered,
+    TableUnreadable,
     UnknownRun,
     UnknownTask,
 )
@@ -37,6 +39,7 @@ from lakeguard_sdk.model.plan import Plan, Register
 from lakeguard_sdk.model.profile import ColumnProfile, Profile
 from lakeguard_sdk.model.run import RunPlan, RunResult
 from lakeguard_sdk.scheduling.process_identity import this_process
+from openlaketx.engine.file_check import check_files, check_shown, checking_files
 from tests.support.lakes.published_by_hand import run_by_hand
 from tests.support.projects.definitions import rule
 from tests.support.projects.planes import NUMBERS, numbers_definitions
@@ -279,6 +282,25 @@ def test_nobody_opens_a_run_of_what_he_may_not_read(place: Place, reads: str) ->
     both = place.as_user("engineer domain:test", "viewer domain:hr")
     plan = both.runs.open_run(task, this_process("test"))
     assert isinstance(plan, RunPlan), plan
+
+
+def test_what_may_not_be_read_is_not_told_to_be_damaged(place: Place) -> None:
+    """As a run finds it that was opened before a grant was revoked, or one built again."""
+    run_by_hand(place.whole, [1])
+    shown = place.whole.reader.resolve(parse_address(NUMBERS))
+    where = (NUMBERS, shown.table_id, shown.location)
+    reader = place.as_user("engineer domain:hr").reader
+    with checking_files(reader):
+        with pytest.raises(NotRegistered, match=NUMBERS):
+            check_shown(*where, shown.commit, ["a.parquet"])
+        with pytest.raises(NotRegistered, match=NUMBERS):
+            check_files(*where, ["a.parquet"])
+    another = (NUMBERS, "another table", shown.location)
+    with checking_files(place.whole.reader):
+        with pytest.raises(TableUnreadable, match="its log was altered"):
+            check_shown(*another, shown.commit, ["a.parquet"])
+        with pytest.raises(FileDamaged):
+            check_files(*another, ["a.parquet"])
 
 
 def test_personal_values_need_a_grant(place: Place) -> None:

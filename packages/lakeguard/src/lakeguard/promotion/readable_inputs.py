@@ -5,7 +5,7 @@ from __future__ import annotations
 from lakeguard.access.access_log import Access, record_access
 from lakeguard.access.authorise import may
 from lakeguard.access.principal import Action, PrincipalKind, Subject
-from lakeguard.dispatch.tasks import find_task
+from lakeguard.dispatch.task_row import find_task
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.opening.input_pinning import referenced
 from lakeguard.promotion.quarantine.replay import task_replay

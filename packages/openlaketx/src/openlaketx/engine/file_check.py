@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
+from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import FileDamaged, TableUnreadable, UnknownVersion
 from lakeguard_sdk.ports import Reader
 from lakeguard_sdk.storage.file_records import FileRecord, first_damage
@@ -38,13 +39,16 @@ def checking_files(reader: Reader | None) -> Iterator[None]:
 def check_shown(
     dataset: str, table_id: str, location: str, commit: int, paths: Collection[str]
 ) -> None:
-    """Raise ``TableUnreadable`` if the log does not show exactly the files that were published."""
+    """Raise ``TableUnreadable`` if the log does not show exactly the files that were published, and
+    ``NotRegistered`` if the caller may not read the dataset."""
     check = _current.get()
     if check is None:
         return
     published: Collection[str] = ()
-    with suppress(UnknownVersion):  # another table took the place
+    try:
         published = check.reader.published_files(table_id, commit)
+    except UnknownVersion:
+        _require_readable(check.reader, dataset)
     other = sorted(set(published) ^ set(paths))
     if other:
         reason = (
@@ -55,7 +59,8 @@ def check_shown(
 
 
 def check_files(dataset: str, table_id: str, location: str, paths: Collection[str]) -> None:
-    """Raise ``FileDamaged`` for the first of a table's files that is not the published one."""
+    """Raise ``FileDamaged`` for the first of a table's files that is not the published one; what
+    may not be read as ``check_shown`` does."""
     check = _current.get()
     if check is None:
         return
@@ -63,10 +68,18 @@ def check_files(dataset: str, table_id: str, location: str, paths: Collection[st
     if not fresh:
         return
     records: Sequence[FileRecord] = ()
-    with suppress(UnknownVersion):
+    try:
         records = check.reader.file_records(table_id, fresh)
+    except UnknownVersion:
+        _require_readable(check.reader, dataset)
     found = first_damage(location, fresh, records)
     if found is not None:
         path, problem = found
         raise FileDamaged(dataset=dataset, path=path, problem=problem)
     check.passed.update(join(location, path) for path in fresh)
+
+
+def _require_readable(reader: Reader, dataset: str) -> None:
+    """A table without records is damage only to somebody who may read them: another table took the
+    place."""
+    reader.dataset(DatasetName(dataset))
