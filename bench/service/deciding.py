@@ -35,18 +35,18 @@ def deciding_figures(
     rounds: int = ROUNDS,
     first: int = 0,
 ) -> list[Figure]:
-    """Both sides in turns, from the ``first`` dataset on. Runs are opened before, and end with
-    their leases."""
-    direct = project.connect()
+    """Both sides in turns, from the ``first`` dataset on; either delivers to the ledger in the
+    background. Runs are opened and delivered before, and end with their leases."""
     remote = connect_remote(service.url, token=project.token("decides"))
-    names = iter([row.dataset_name for row in direct.reader.datasets()][first:])
-    _rate(direct, _opened(direct, names, CALLERS))
-    _rate(remote, _opened(direct, names, CALLERS))
     over_http, by_itself = [], []
-    for _ in range(rounds):
-        by_itself.append(_rate(direct, _opened(direct, names, decisions)))
-        over_http.append(_rate(remote, _opened(direct, names, decisions)))
-        print(f"  decisions: {over_http[-1]:,.0f}/s, direct {by_itself[-1]:,.0f}/s", flush=True)
+    with project.connect() as direct:
+        names = iter([row.dataset_name for row in direct.reader.datasets()][first:])
+        _rate(direct, _opened(direct, names, CALLERS))
+        _rate(remote, _opened(direct, names, CALLERS))
+        for _ in range(rounds):
+            by_itself.append(_rate(direct, _opened(direct, names, decisions)))
+            over_http.append(_rate(remote, _opened(direct, names, decisions)))
+            print(f"  decisions: {over_http[-1]:,.0f}/s, direct {by_itself[-1]:,.0f}/s", flush=True)
     ratio = min(median(over_http) / median(by_itself), max(over_http) / max(by_itself))
     note = f"{CALLERS} callers, each in a thread of one process; the service is another process."
     return [
@@ -65,6 +65,7 @@ def _opened(client: Client, names: Iterator[DatasetName], count: int) -> list[Op
         assert isinstance(plan, RunPlan), plan
         client.runs.submit_schema(plan.ticket, plan.declared)
         found.append((plan, evidence_of(plan)))
+    client.deliver()
     return found
 
 
