@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 
 import httpx
 import pytest
 
 from lakeguard.http.middleware import LARGEST_BODY
+from lakeguard.http.request_values import checked_json
+from lakeguard.http.responses import Declined
 from tests.support.fakes.asked_app import AskedApp
 
 TASKS = "/datasets/bronze.numbers/tasks"
@@ -36,6 +39,13 @@ def test_a_body_that_is_no_call_is_refused(app: AskedApp, kind: str) -> None:
     assert reply.status_code == 422
     assert reply.headers["content-type"] == "application/problem+json"
     assert app.get("/tasks").json()["items"] == []
+
+
+@pytest.mark.parametrize("key", ["swept", "rows", "message"])
+def test_a_credential_is_found_below_any_key_that_callers_choose(key: str) -> None:
+    body = json.dumps({"outputs": {key: {"location": f"AKIA{'A' * 16}"}}}).encode()
+    with pytest.raises(Declined, match="credential"):
+        checked_json(body, stored=True)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ _KNOWN = re.compile(
     | \bsk-[\w-]{20,} | \b[rs]k_live_\w{16,}
     | \bdapi[0-9a-f]{32}\b
     | \bAIza[\w-]{35}
-    | (?<![\w-])(?=[\w-]+\.)[\w-]*?\beyJ[\w-]{10,}\.[\w-]{10,}  # JSON web tokens
+    | (?<![\w-])(?=[\w-]*?\beyJ[\w-]{10})[\w-]++\.[\w-]{10,}  # JSON web tokens
     | \blg[ts]1_[\w.-]{20,}                            # tokens of tasks and services
     | -----BEGIN[ ][A-Z ]*PRIVATE[ ]KEY(?:-----(?:\\[nr]|[\w\s+/=:,-])*)?  # also as JSON
     | ://[^\s/:@]*:[^\s/@]+@                            # user:password@host
@@ -23,7 +23,8 @@ _KNOWN = re.compile(
     re.VERBOSE,
 )
 _MARKS = (
-    *("AKIA", "ASIA", "AIza", "dapi", "eyJ", "gh", "github_pat_"),
+    *("AKIA", "ASIA", "AIza", "dapi", "eyJ", "github_pat_"),
+    *("ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
     *("glpat-", "k_live_", "lgs1_", "lgt1_", "PRIVATE KEY", "sk-", "xox", "@"),
 )
 """One of them is in every credential of a known format: most texts have none, and are done."""

@@ -33,6 +33,8 @@ VALUES_OF_ROWS = frozenset(
 CHECKED_BY_PORTS = frozenset({"approver", "message", "notes", "reason", "set_to", "why"})
 """Fields that ports themselves refuse or mask, whoever calls them."""
 _LIMITED_BY_PORTS = frozenset({"given", "message", "notes", "plan"})
+_FREE_KEYS = frozenset({"config", "details", "options", "outputs", "unmeasured"})
+"""Fields with keys of the caller's choice."""
 LONGEST_TEXT = 65_536
 """Characters of any other text that is stored."""
 Query = Sequence[tuple[str, str]]
@@ -101,7 +103,7 @@ def _texts(path: str, value: Any, without: Set[str]) -> Iterator[tuple[str, str]
     elif isinstance(value, dict):
         for key, item in value.items():
             yield path, key
-            if key in without:
+            if key in without and path not in _FREE_KEYS:
                 yield from ((key, name) for name in _keys(item))
             else:
                 yield from _texts(key, item, without)
