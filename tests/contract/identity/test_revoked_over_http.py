@@ -14,6 +14,7 @@ from lakeguard.plane import open_state
 from lakeguard.service_plane import manage_identity
 from lakeguard.services.manage_identity import ManageIdentity
 from lakeguard.settings import load_settings
+from lakeguard_sdk import connect
 from lakeguard_sdk.scheduling.process_identity import this_process
 from tests.support.fakes.task_tokens import token_at
 from tests.support.lakes.policy_datasets import opened
@@ -76,6 +77,23 @@ def test_a_service_token_is_revoked(served: ServedRoles) -> None:
         identity.revoke_token("ci", "no longer used")
         assert statuses(client) == (401, 401)
         assert tasks_in(served) == before
+
+
+def test_a_worker_is_revoked_while_it_builds(served: ServedRoles) -> None:
+    """The token of its attempt ends with its own: nobody keeps the lease with it, or reports."""
+    identity = identity_of(served)
+    own = identity.create_token("worker", [Action.READ, Action.WORK], []).text
+    ticket = opened(served.whole()).ticket
+    held = connect(served.urls[OURS], token=own).runs.task_token(ticket)
+    headers = {"Authorization": f"Bearer {held}"}
+    with httpx.Client(base_url=served.urls[OURS], headers=headers) as task:
+        assert task.post("/api/v1/tasks/keep").status_code == 200
+        identity.revoke_token("worker", "moved")
+        done = {"success": False, "error": {"code": "x", "message": "x"}}
+        assert task.post("/api/v1/tasks/keep").status_code == 401
+        assert task.post("/api/v1/tasks/report", json=done).status_code == 401
+        beat = f"/api/v1/runs/{ticket.run_id}/heartbeat"
+        assert task.post(beat, json={"ticket": ticket.to_data()}).status_code == 401
 
 
 def test_an_organisation_is_disabled(served: ServedRoles) -> None:

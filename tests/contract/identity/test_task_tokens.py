@@ -50,7 +50,7 @@ def test_a_token_is_what_it_was_issued_for() -> None:
     assert principal.kind is PrincipalKind.TASK
     assert principal.task == GRANTS
     assert principal.until == NOW + LIFETIME
-    assert TOKENS.ticket_of(TOKENS.issue(GRANTS, NOW)) == TICKET
+    assert TOKENS.task_of(TOKENS.issue(GRANTS, NOW)).ticket == TICKET
 
 
 def test_a_token_that_is_over_reports_but_does_nothing_else() -> None:
@@ -58,7 +58,7 @@ def test_a_token_that_is_over_reports_but_does_nothing_else() -> None:
     later = NOW + LIFETIME
     with pytest.raises(BadToken):
         TOKENS.read(text, later)
-    assert TOKENS.ticket_of(text) == TICKET, "the lease decides"
+    assert TOKENS.task_of(text).ticket == TICKET, "the lease decides"
 
 
 @pytest.mark.parametrize(("inputs", "named"), [(50, 51), (5_000, 1)])
@@ -93,7 +93,7 @@ def test_nothing_else_is_one() -> None:
     for change in ({"attempt": "3"}, {"aud": "x"}, {"datasets": 1}, {"lease": None}):
         wrong.append(PREFIX + jwt.encode({**claims, **change}, key, "EdDSA"))
     for each in wrong:
-        for read in (lambda text: TOKENS.read(text, NOW), TOKENS.ticket_of):
+        for read in (lambda text: TOKENS.read(text, NOW), TOKENS.task_of):
             with pytest.raises(BadToken):
                 read(each)
 

@@ -151,20 +151,20 @@ def ticket_reader(
     settings: Settings, database: Database | None = None
 ) -> Callable[[str], RunTicket]:
     """Reads task tokens of the environment; refuses with ``BadToken``. With its database, also
-    those of an organisation that is disabled."""
-    keys, enabled = keys_of(settings), None
+    those of an organisation that is disabled, and of a worker that may no longer work."""
+    keys, check = keys_of(settings), None
     if database is not None:
-        from lakeguard.access.trusted_tokens import EnabledOrganisation
+        from lakeguard.access.trusted_tokens import StandingTasks
 
         state = OrganisationState.of(database, settings.organisation, database.clock)
-        enabled = EnabledOrganisation(state)
+        check = StandingTasks(state).require
 
     def read(text: str) -> RunTicket:
         from lakeguard.access.task_tokens import TaskTokens
 
-        ticket = TaskTokens(keys, settings.organisation).ticket_of(text)
-        if enabled is not None:
-            enabled.require()
-        return ticket
+        task = TaskTokens(keys, settings.organisation).task_of(text)
+        if check is not None:
+            check(task)
+        return task.ticket
 
     return read

@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from lakeguard_sdk.errors import Fenced, JobTimedOut, TableBusy
+from lakeguard_sdk.errors import BadToken, Fenced, JobTimedOut, TableBusy
 from lakeguard_sdk.model.run import RunTicket
 from lakeguard_sdk.ports import Runs
 from openlaketx.pipeline.lease import Limit, hold_lease
@@ -54,6 +54,15 @@ def test_a_lost_lease_stops_the_run() -> None:
     with hold_lease(runs(beats), TICKET, 0.02, lost.set) as lease:
         assert lost.wait(10)
         with pytest.raises(Fenced, match="another attempt"):
+            lease.check()
+
+
+def test_a_worker_that_is_let_in_no_more_stops_the_run() -> None:
+    lost = threading.Event()
+    beats = Beats(0.02, BadToken())
+    with hold_lease(runs(beats), TICKET, 0.02, lost.set) as lease:
+        assert lost.wait(10)
+        with pytest.raises(BadToken):
             lease.check()
 
 

@@ -17,9 +17,8 @@ from lakeguard.access.keys import IdentityKeys
 from lakeguard.access.principal import Principal, PrincipalKind
 from lakeguard.access.service_tokens import PREFIX as SERVICE
 from lakeguard.access.service_tokens import note_use, principal_of, read_token
-from lakeguard.access.session import require_holder
 from lakeguard.access.task_tokens import TaskTokens
-from lakeguard.access.trusted_tokens import EnabledOrganisation, TrustedTokens
+from lakeguard.access.trusted_tokens import StandingTasks, TrustedTokens
 from lakeguard.access.user_tokens import Claims, UserTokens
 from lakeguard.access.users import MEMBER, find_user, known_user
 from lakeguard.settings.settings import IdentitySettings
@@ -48,11 +47,9 @@ class Authenticator:
     _users: UserTokens | None = field(default=None, init=False)
     _noted: dict[str, datetime] = field(default_factory=dict, init=False)
     _trusted: TrustedTokens = field(init=False)
-    _enabled: EnabledOrganisation = field(init=False)
 
     def __post_init__(self) -> None:
         self._trusted = TrustedTokens(self.state, self.ticks)
-        self._enabled = EnabledOrganisation(self.state, self.ticks)
         if self.settings.issuer:
             keys = self.key_set or KeySet(self.settings)
             self._users = UserTokens(self.settings, self.organisation, keys, _refused)
@@ -73,9 +70,8 @@ class Authenticator:
     def _task(self, text: str) -> Principal:
         try:
             principal = TaskTokens(self.keys, self.organisation).read(text, self.state.clock())
-            self._enabled.require()
             if principal.task is not None:
-                require_holder(self.state, principal.task)
+                StandingTasks(self.state).require(principal.task)
         except BadToken:
             _refused("task token that is wrong or over, or whose worker may no longer work")
             raise

@@ -110,12 +110,12 @@ class TaskTokens:
             raise BadToken()
         return _principal(self.org_id, grants, until)
 
-    def ticket_of(self, text: str) -> RunTicket:
-        """The ticket of a report, which the lease alone decides."""
+    def task_of(self, text: str) -> TaskGrants:
+        """The task of a report, which the lease alone decides."""
         task = self.read(text, _EARLY, may_be_over=True).task
         if task is None:
             raise BadToken()
-        return task.ticket
+        return task
 
 
 def grants_of(plan: RunPlan, lake: str) -> TaskGrants:

@@ -1,4 +1,4 @@
-"""What was read a moment ago: whose a token is, and whether the organisation is enabled.
+"""Whose a token is, as it was read a moment ago, and whether a task is still let in.
 
 A revocation works within ``FRESH_SECONDS``.
 """
@@ -13,8 +13,8 @@ from time import monotonic
 
 from lakeguard.access.authorise import is_over
 from lakeguard.access.grants import is_active
-from lakeguard.access.principal import Principal
-from lakeguard.access.session import FRESH_SECONDS
+from lakeguard.access.principal import Principal, TaskGrants
+from lakeguard.access.session import FRESH_SECONDS, require_holder
 from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.errors import BadToken
 
@@ -46,22 +46,16 @@ class TrustedTokens:
         return found
 
 
-@dataclass
-class EnabledOrganisation:
-    """Refuses the tokens of tasks once the organisation is disabled. Those of users and services
-    are refused where they are read."""
+@dataclass(frozen=True)
+class StandingTasks:
+    """Refuses tasks of a disabled organisation, or of a worker that may no longer work. Tokens of
+    users and services are refused where they are read."""
 
     state: OrganisationState
-    clock: Callable[[], float] = monotonic
-    _seen_at: float | None = field(default=None, init=False)
-    """When it was last seen to be enabled."""
 
-    def require(self) -> None:
-        """``BadToken`` if it is disabled."""
-        now = self.clock()
-        if self._seen_at is not None and now - self._seen_at < FRESH_SECONDS:
-            return
+    def require(self, task: TaskGrants) -> None:
+        """``BadToken`` for such a task."""
         with self.state.read() as tx:
             if not is_active(tx, tx.org_id):
                 raise BadToken()
-        self._seen_at = now
+        require_holder(self.state, task)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from lakeguard_sdk.errors import Fenced, LakeGuardError
+from lakeguard_sdk.errors import BadToken, Fenced, LakeGuardError
 from lakeguard_sdk.model.run import RunTicket
 from lakeguard_sdk.ports import Runs
 
@@ -113,7 +113,7 @@ def _send_heartbeats(
             break
         try:
             left = runs.heartbeat(ticket)
-        except Fenced as error:
+        except (Fenced, BadToken) as error:  # lost, or its worker is let in no more
             lease.lose(error)
             on_loss()
             break
