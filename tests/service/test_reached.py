@@ -127,7 +127,8 @@ def addresses(
     with caplog.at_level("INFO", "lakeguard.access"):
         httpx.get(f"{url}/healthz", headers=forwarded)
         lines = list[str]()
-        while not lines:  # it is logged once the answer was sent
+        until = time.monotonic() + 20
+        while not lines and time.monotonic() < until:  # it is logged once the answer was sent
             time.sleep(0.01)
             records = (each for each in caplog.records if each.name == "lakeguard.access")
             lines = [each.message for each in records]

@@ -57,6 +57,8 @@ def _url_problem(url: str) -> str:
         is_whole = bool(parts.hostname) and parts.port != 0
     except ValueError:
         return "has no valid host and port"
+    if "@" in parts.netloc:
+        return "must not have a user or password: LAKEGUARD_TOKEN is for the token"
     if parts.scheme not in ("http", "https"):
         return "must begin with http:// or https://"
     return "" if is_whole else "has no valid host and port"

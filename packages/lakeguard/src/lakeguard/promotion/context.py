@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from lakeguard.access.keys import IdentityKeys
-from lakeguard.access.principal import Principal
 from lakeguard.lake.port import GovernedTables, QuarantineTables
 from lakeguard.registry.snapshot import RegisteredDataset
 from lakeguard.settings import (
@@ -16,6 +16,9 @@ from lakeguard.settings import (
 )
 from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.storage.storage import located
+
+if TYPE_CHECKING:
+    from lakeguard.access.principal import Principal
 
 
 def _delta_tables() -> QuarantineTables:

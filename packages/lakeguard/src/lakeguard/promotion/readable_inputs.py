@@ -1,4 +1,4 @@
-"""Nobody opens a run of what reads a dataset that he may not read."""
+"""Opening a run requires the right to read its inputs."""
 
 from __future__ import annotations
 
