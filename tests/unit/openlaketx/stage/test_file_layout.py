@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from lakeguard_sdk.errors import StagingFailed
 from openlaketx.engine.compact_thrift import FOOTER, CompactReader, NotThrift
-from openlaketx.stage.file_layout import UnusualLayout, checked_layout
+from openlaketx.stage.file_footer import UnusualLayout
+from openlaketx.stage.file_layout import checked_layout
 from openlaketx.stage.footer_ranges import check_footers
 from tests.support.examples import examples
 from tests.support.lakes.forged_parquet import (
@@ -182,7 +183,7 @@ FORGED: dict[str, tuple[Edit, str]] = {
     "file of a chunk": (another_file, "t is in another file"),
     "path of a chunk": (another_column, "t is in the place of another column"),
     "values of a chunk": (fewer_values, "t has another number of values"),
-    "rows of a group": (fewer_rows, "t has another number of values"),
+    "rows of a group": (fewer_rows, "its row groups have another number of rows"),
     "dictionary": (all_by_dictionary, "t is encoded in another way than its footer says"),
     "calendar": (julian, "its dates use the legacy Julian calendar"),
 }

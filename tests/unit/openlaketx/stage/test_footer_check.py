@@ -20,7 +20,7 @@ COLUMNS = {
     "n": pa.array([3, None, 1], pa.int64()),
     "tiny": pa.array([3, None, -1], pa.int8()),
     "s": pa.array(["b", None, "ä"]),
-    "f": pa.array([1.5, float("nan"), -0.0]),
+    "f": pa.array([1.5, None, -0.0]),
     "b": pa.array([True, False, None]),
     "d": pa.array([date(2020, 1, 1), None, date(1500, 1, 1)]),
     "t": pa.array([MOMENT, None, datetime(100, 1, 1, tzinfo=UTC)], pa.timestamp("us", "UTC")),

@@ -84,18 +84,18 @@ class CompactReader:
         if kind != _type_of(shape):
             raise NotThrift("a field of another type")
         if kind == BYTE:
-            return int.from_bytes(self._bytes(1), "big", signed=True)
+            return int.from_bytes(self.take(1), "big", signed=True)
         if kind in (I16, I32, I64):
             return self._signed()
         if kind == TEXT:
-            return self._bytes(self._unsigned())
+            return self.take(self.unsigned())
         return self._list(shape[0], depth) if kind == _LIST else self.struct(shape, depth + 1)
 
     def _list(self, shape: Any, depth: int) -> list[Any]:
         head = self._byte()
         size, kind = head >> 4, head & 15
         if size == 15:
-            size = self._unsigned()
+            size = self.unsigned()
         if size > len(self._content) - self.at:  # each item has a byte at least
             raise NotThrift("a list that is too long")
         if kind in (BOOL, _FALSE) and shape == BOOL:
@@ -103,9 +103,9 @@ class CompactReader:
         return [self._value(kind, shape, depth) for _ in range(size)]
 
     def _byte(self) -> int:
-        return self._bytes(1)[0]
+        return self.take(1)[0]
 
-    def _bytes(self, size: int) -> bytes:
+    def take(self, size: int) -> bytes:
         end = self.at + size
         if end > len(self._content):
             raise NotThrift("it ends too early")
@@ -113,7 +113,7 @@ class CompactReader:
         self.at = end
         return found
 
-    def _unsigned(self) -> int:
+    def unsigned(self) -> int:
         number = shift = 0
         while True:
             byte = self._byte()
@@ -125,7 +125,7 @@ class CompactReader:
                 raise NotThrift("a number that is too long")
 
     def _signed(self) -> int:
-        number = self._unsigned()
+        number = self.unsigned()
         return (number >> 1) ^ -(number & 1)
 
 

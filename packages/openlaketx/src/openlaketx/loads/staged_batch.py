@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 
 from lakeguard_sdk.core.enums import HashStrategy, LoadType
+from lakeguard_sdk.errors import StagingFailed
 from lakeguard_sdk.model.load import KEY_HASH, KEYED_LOADS, ROW_HASH
 from lakeguard_sdk.model.run import RunPlan
 from lakeguard_sdk.storage.storage import Storage, below, join
@@ -25,6 +26,7 @@ from openlaketx.loads.spark_failures import explaining
 from openlaketx.loads.table_state import existing_table, read_existing
 from openlaketx.stage import Candidate, FileMarks, stage
 from openlaketx.stage.candidate import collect, refuse_irregular, remove_checksum_files
+from openlaketx.stage.file_footer import UnusualLayout, checked_footer
 
 INCOMING, PLACED = "incoming", "placed"
 
@@ -104,9 +106,10 @@ def collect_batch(
     remove_checksum_files(run_folder, storage)
     folder = staged_folder(plan, placed=placed)
     staging = join(plan.staging, folder) if folder else plan.staging
-    places = (facts.path for facts in storage.files_under(join(plan.location, staging)))
+    places = [facts.path for facts in storage.files_under(join(plan.location, staging))]
     found = [below(place, plan.location) for place in places]
     marks = FileMarks.of(plan.location, found, storage, shared=True)
+    _refuse_unusual_footers(places, plan)
     files = collect(
         plan.location,
         staging,
@@ -118,6 +121,17 @@ def collect_batch(
     )
     marks.check(plan.dataset, storage)
     return files, marks
+
+
+def _refuse_unusual_footers(places: Sequence[str], plan: RunPlan) -> None:
+    for place in places:
+        name = place.rpartition("/")[2]
+        if name.startswith((".", "_")):
+            continue
+        try:
+            checked_footer(place)
+        except UnusualLayout as error:
+            raise StagingFailed(dataset=plan.dataset, reason=f"{name}: {error}") from None
 
 
 def files_in_turn(batch: Batch, plan: RunPlan) -> Order:

@@ -7,29 +7,24 @@ another to Spark. Closed-world: a file must say all of it in the one way that Sp
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate
-from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from lakeguard_sdk.storage.storage import readable_file
+import pyarrow as pa
+
 from openlaketx.engine.compact_thrift import (
     BOUNDS,
-    FOOTER,
     PAGE,
     PLACES,
     CompactReader,
     Fields,
     NotThrift,
 )
+from openlaketx.engine.repetition_levels import starts
+from openlaketx.stage.file_footer import Leaf, UnusualLayout, opened, part, read_footer
 
-_MAGIC, _END = b"PAR1", 8
-_OLD_CALENDAR = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96")
-_WRITER, _NEW_CALENDAR = b"org.apache.spark.version", b"3.1.0"
-"""Spark compares versions as texts, too."""
 _UNKNOWN_CHUNK = {1: "is in another file"}
 _UNKNOWN_DATA = {10: "has index pages", 14: "has a bloom filter"}
 _UNCOMPRESSED, _SNAPPY = 0, 1
@@ -38,13 +33,6 @@ _OF_DICTIONARIES = (0, 2)
 _DATA_PAGE, _DICTIONARY_PAGE = 0, 2
 _HEADER = 1024
 """Bytes that most page headers fit in."""
-_UNREADABLE = (
-    ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError,
-)  # fmt: skip
-
-
-class UnusualLayout(ValueError):
-    """Readers may differ about the file."""
 
 
 class PageIndex(NamedTuple):
@@ -69,145 +57,13 @@ Indexes = list[list[PageIndex | None]]
 def checked_layout(location: str) -> Indexes:
     """Raises ``UnusualLayout`` if readers may find other rows in the file than its footer and pages
     show; the indexes of pages are still to be compared with the rows."""
-    try:
-        with _opened(location) as file:
-            return _check(file)
-    except UnusualLayout as error:
-        raise UnusualLayout(f"readers may find other rows in it: {error}") from None
-    except _UNREADABLE as error:  # fields that are missing, or of another type
-        message = f"it is no plain Parquet file: {type(error).__name__} {error}"
-        raise UnusualLayout(message.rstrip()) from None
-
-
-@contextmanager
-def _opened(location: str) -> Iterator[BinaryIO]:
-    found = readable_file(location)
-    with Path(found).open("rb") if isinstance(found, str) else found as file:
-        yield file
-
-
-def _check(file: BinaryIO) -> Indexes:
-    size = file.seek(0, io.SEEK_END)
-    tail = _part(file, max(0, size - _END), _END)
-    length = int.from_bytes(tail[:4], "little")
-    start = size - _END - length
-    if tail[4:] != _MAGIC or start < len(_MAGIC):
-        raise NotThrift("it has no footer")
-    reader = CompactReader(_part(file, start, length))
-    footer = reader.struct(FOOTER)
-    if reader.at != length:
-        raise UnusualLayout("its footer has two parts")
-    _check_metadata(footer)
-    leaves = list(_leaves(footer[2]))
-    end, indexes = len(_MAGIC), []
-    for group in footer[4]:
-        end, found = _check_group(file, group, leaves, (end, start))
-        indexes.append(found)
-    if sum(group[3] for group in footer[4]) != footer[3]:
-        raise UnusualLayout("its row groups have another number of rows")
-    return indexes
-
-
-def _part(file: BinaryIO, start: int, length: int) -> bytes:
-    if start < 0 or not 0 <= length <= file.seek(0, io.SEEK_END) - start:
-        raise NotThrift("it ends too early")
-    file.seek(start)
-    return file.read(length)
-
-
-def _check_metadata(footer: Fields) -> None:
-    pairs = {pair[1]: pair.get(2, b"") for pair in footer.get(5, ())}
-    written_by = pairs.get(_WRITER, _NEW_CALENDAR)
-    if any(name in pairs for name in _OLD_CALENDAR) or written_by < _NEW_CALENDAR:
-        raise UnusualLayout("its dates use the legacy Julian calendar")
-
-
-# Columns: the type is said by a converted type, which is older, and by a logical one.
-
-_STRING, _MAP, _LIST, _ENUM, _DECIMAL, _DATE, _TIMESTAMP, _INTEGER, _JSON = (
-    1, 2, 3, 4, 5, 6, 8, 10, 12,
-)  # fmt: skip
-_CONVERTED = {_STRING: 0, _MAP: 1, _LIST: 3, _ENUM: 4, _DECIMAL: 5, _DATE: 6, _JSON: 19}
-_UNITS = {1: 9, 2: 10}
-_SIGNED = {8: 15, 16: 16, 32: 17, 64: 18}
-_UNSIGNED = {8: 11, 16: 12, 32: 13, 64: 14}
-_OPTIONAL, _REPEATED = 1, 2
-_INNER = {_MAP: ("key_value", 2), _LIST: ("list", 1)}
-"""The repeated group inside a map and a list, and how many fields it has."""
-
-
-class Leaf(NamedTuple):
-    path: tuple[bytes, ...]
-    type: int
-    optional: int
-    """How many groups on the way may be NULL or empty."""
-    repeated: int
-
-    @property
-    def name(self) -> str:
-        return b".".join(self.path).decode(errors="replace")
-
-
-def _leaves(elements: list[Fields]) -> Iterator[Leaf]:
-    """All columns, from the list of elements, in which a group precedes its fields."""
-    coming = iter(elements)
-
-    def below(count: int, path: tuple[bytes, ...], levels: tuple[int, int]) -> Iterator[Leaf]:
-        for _ in range(count):
-            yield from one(path, levels, "")
-
-    def one(path: tuple[bytes, ...], levels: tuple[int, int], inner: str) -> Iterator[Leaf]:
-        element = next(coming, None)
-        if element is None:
-            raise UnusualLayout("its columns are incomplete")
-        here = (*path, element[4])
-        meant, kind = _meaning(element, here), element.get(3)
-        if (kind == _REPEATED) != bool(inner) or (inner and element[4].decode() != inner):
-            raise UnusualLayout(f"{_name(here)} repeats in an unusual way")
-        optional = levels[0] + (kind in (_OPTIONAL, _REPEATED))
-        now = (optional, levels[1] + (kind == _REPEATED))
-        fields = element.get(5, 0)
-        if not fields:
-            yield Leaf(here, element[1], *now)
-        elif meant in _INNER and not inner:
-            name, _ = _INNER[meant]
-            if fields != 1:
-                raise UnusualLayout(f"{_name(here)} repeats in an unusual way")
-            yield from one(here, now, name)
-        else:
-            wanted = dict(_INNER.values()).get(inner, fields)
-            if fields != wanted:
-                raise UnusualLayout(f"{_name(here)} repeats in an unusual way")
-            yield from below(fields, here, now)
-
-    root = next(coming, {})
-    yield from below(root.get(5, 0), (), (0, 0))
-    if next(coming, None) is not None:
-        raise UnusualLayout("it has columns that belong nowhere")
-
-
-def _meaning(element: Fields, path: tuple[bytes, ...]) -> int | None:
-    """The number of the logical type; both ways of saying it must agree."""
-    logical: Mapping[int, Fields] = element.get(10, {})
-    converted = element.get(6)
-    if not logical:
-        by_converted = {old: new for new, old in _CONVERTED.items()}
-        return by_converted.get(converted) if converted is not None else None
-    ((kind, details),) = logical.items()
-    if kind == _DECIMAL and (details[1], details[2]) != (element.get(7, 0), element.get(8)):
-        raise UnusualLayout(f"{_name(path)} is two kinds of decimal")
-    wanted: tuple[int | None, ...] = (_CONVERTED.get(kind),)
-    if kind == _TIMESTAMP:
-        wanted = (_UNITS.get(next(iter(details[2]))), *(() if details[1] else (None,)))
-    elif kind == _INTEGER:
-        wanted = ((_SIGNED if details[2] else _UNSIGNED).get(details[1]),)
-    if converted not in wanted:
-        raise UnusualLayout(f"{_name(path)} is of two types")
-    return kind
-
-
-def _name(path: tuple[bytes, ...]) -> str:
-    return b".".join(path).decode(errors="replace")
+    with opened(location) as file:
+        footer = read_footer(file)
+        end, indexes = footer.begin, []
+        for group in footer.groups:
+            end, found = _check_group(file, group, footer.leaves, (end, footer.end))
+            indexes.append(found)
+        return indexes
 
 
 # Row groups and their chunks: one after the other, without gaps inside.
@@ -247,11 +103,17 @@ def _refuse(found: Fields, unknown: Mapping[int, str], leaf: Leaf) -> None:
 @dataclass(frozen=True)
 class _Page:
     start: int
+    content: int
     end: int
     kind: int
     values: int
     encoding: int
-    is_packed: bool
+    unpacked: int
+    """The size of the content without compression."""
+
+    @property
+    def is_packed(self) -> bool:
+        return self.unpacked != self.end - self.content
 
 
 def _check_pages(file: BinaryIO, chunk: Fields, leaf: Leaf, rows: int) -> PageIndex | None:
@@ -294,7 +156,7 @@ def _pages(file: BinaryIO, start: int, end: int, leaf: Leaf) -> Iterator[_Page]:
         after = start + length + head[3]
         if head[3] < 0 or after > end:
             raise UnusualLayout(f"{leaf.name} has a page that ends elsewhere")
-        yield _Page(start, after, head[1], data[1], data[2], head[2] != head[3])
+        yield _Page(start, start + length, after, head[1], data[1], data[2], head[2])
         start = after
 
 
@@ -302,7 +164,7 @@ def _header(file: BinaryIO, start: int, end: int) -> tuple[Fields, int]:
     """The header of the page at ``start``, and its length."""
     length = min(_HEADER, end - start)
     while True:
-        reader = CompactReader(_part(file, start, length))
+        reader = CompactReader(part(file, start, length))
         try:
             return reader.struct(PAGE), reader.at
         except NotThrift:
@@ -312,9 +174,14 @@ def _header(file: BinaryIO, start: int, end: int) -> tuple[Fields, int]:
 
 
 def _check_encodings(data: Fields, shown: list[_Page], leaf: Leaf) -> None:
-    """Readers skip row groups by a dictionary that all pages are said to use."""
-    told = {stats[2] in _DICTIONARIES for stats in data.get(13, ()) if stats[1] == _DATA_PAGE}
-    if told and told != {page.encoding in _DICTIONARIES for page in shown}:
+    """Readers skip row groups by a dictionary that all pages are said to use, in one list or in
+    the other."""
+    by_dictionary = {page.encoding in _DICTIONARIES for page in shown}
+    told = by_dictionary
+    if 13 in data:
+        told = {stats[2] in _DICTIONARIES for stats in data[13] if stats[1] != _DICTIONARY_PAGE}
+    plain_is_told = by_dictionary == {True} or _PLAIN in data[2]
+    if told != by_dictionary or not plain_is_told:
         raise UnusualLayout(f"{leaf.name} is encoded in another way than its footer says")
 
 
@@ -324,11 +191,11 @@ def _index(file: BinaryIO, chunk: Fields, leaf: Leaf, shown: list[_Page]) -> Pag
         if 6 in chunk:
             raise UnusualLayout(f"{leaf.name} has half an index")
         return None
-    places = CompactReader(_part(file, chunk[4], chunk[5])).struct(PLACES)[1]
-    firsts = tuple(accumulate((page.values for page in shown[:-1]), initial=0))
-    if leaf.repeated:  # pages do not tell their rows
-        firsts = (0,) * len(shown)
-        places = [{**place, 3: 0} for place in places]
+    places = CompactReader(part(file, chunk[4], chunk[5])).struct(PLACES)[1]
+    rows = [page.values for page in shown]
+    if leaf.repeated:
+        rows = [_rows(file, page, leaf, chunk[3][4]) for page in shown]
+    firsts = tuple(accumulate(rows[:-1], initial=0))
     expected = [
         (page.start, page.end - page.start, first)
         for page, first in zip(shown, firsts, strict=True)
@@ -337,7 +204,7 @@ def _index(file: BinaryIO, chunk: Fields, leaf: Leaf, shown: list[_Page]) -> Pag
         raise UnusualLayout(f"{leaf.name} has an index of other pages")
     if 6 not in chunk:
         return None
-    told = CompactReader(_part(file, chunk[6], chunk[7])).struct(BOUNDS)
+    told = CompactReader(part(file, chunk[6], chunk[7])).struct(BOUNDS)
     lists = (told[1], told[2], told[3], told.get(5, ()))
     sizes = [len(each) for each in lists]
     if {*sizes[:3]} != {len(shown)} or sizes[3] not in (len(shown), 0):
@@ -345,3 +212,15 @@ def _index(file: BinaryIO, chunk: Fields, leaf: Leaf, shown: list[_Page]) -> Pag
     empty, lowest, highest, nulls = map(tuple, lists)
     index = PageIndex(leaf.type, firsts, empty, lowest, highest, told[4], nulls)
     return None if leaf.repeated else index
+
+
+def _rows(file: BinaryIO, page: _Page, leaf: Leaf, codec: int) -> int:
+    """How many rows begin in a page of an array or map."""
+    content = part(file, page.content, page.end - page.content)
+    if codec == _SNAPPY:
+        content = pa.decompress(content, page.unpacked, "snappy", asbytes=True)
+    end = 4 + int.from_bytes(content[:4], "little")
+    rows, begins = starts(content[4:end], leaf.repeated.bit_length(), page.values)
+    if not begins:
+        raise UnusualLayout(f"{leaf.name} has a page that begins inside of a row")
+    return rows

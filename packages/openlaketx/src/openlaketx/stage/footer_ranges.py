@@ -19,7 +19,8 @@ from lakeguard_sdk.errors import StagingFailed
 from lakeguard_sdk.storage.storage import join, readable_file
 from lakeguard_sdk.types.schema import TableSchema, is_nested, leaf_types
 from openlaketx.engine.machine import cores
-from openlaketx.stage.file_layout import Indexes, PageIndex, UnusualLayout, checked_layout
+from openlaketx.stage.file_footer import UnusualLayout
+from openlaketx.stage.file_layout import Indexes, PageIndex, checked_layout
 
 if TYPE_CHECKING:
     from openlaketx.stage.candidate import Candidate
@@ -107,7 +108,7 @@ def check_footers(candidate: Candidate, dataset: str) -> None:
 def _problem(place: str) -> str | None:
     try:
         indexes = checked_layout(place)
-        with pq.ParquetFile(readable_file(place)) as file:
+        with pq.ParquetFile(readable_file(place), page_checksum_verification=True) as file:
             for group in range(file.metadata.num_row_groups):
                 for problem in _differences(file, group, indexes):
                     return problem
@@ -124,21 +125,41 @@ def _differences(file: pq.ParquetFile, group: int, indexes: Indexes) -> Iterator
     if rows.num_rows != footer.num_rows:
         yield f"it has {rows.num_rows} rows instead of {footer.num_rows} in its footer"
     leaf = 0
-    for field, values in zip(rows.schema, rows.columns, strict=True):
-        leaves = _leaves(field.type)
-        statistics, index = footer.column(leaf).statistics, indexes[group][leaf]
-        leaf += leaves
-        if pa.types.is_nested(field.type):
-            continue
-        if statistics is not None:
-            yield from _of_column(field.name, values, statistics)
-        if index is not None:
-            yield from _of_pages(field.name, values, index)
+    for field, column in zip(rows.schema, rows.columns, strict=True):
+        for name, values in leaf_values(field.name, column):
+            chunk, index = footer.column(leaf), indexes[group][leaf]
+            if chunk.statistics is not None:
+                yield from _of_column(name, values, chunk)
+            if index is not None:
+                yield from _of_pages(name, values, index)
+            if pa.types.is_decimal(values.type) and _is_too_long(values):
+                yield f"{name} has a number with more digits than its type"
+            leaf += 1
 
 
-def _of_column(name: str, values: pa.ChunkedArray, statistics: Any) -> Iterator[str]:
-    if statistics.has_null_count and statistics.null_count != values.null_count:
-        yield f"{name} has {values.null_count} NULLs instead of {statistics.null_count}"
+def leaf_values(name: str, values: pa.ChunkedArray) -> Iterator[tuple[str, pa.ChunkedArray]]:
+    """The values of each leaf. Those of a leaf in an array or map are fewer than in the file, which
+    also counts arrays and maps without any."""
+    kind = values.type
+    if pa.types.is_struct(kind):
+        parts = [chunk.flatten() for chunk in values.chunks]
+        for at, field in enumerate(kind):
+            below = pa.chunked_array([part[at] for part in parts], field.type)
+            yield from leaf_values(f"{name}.{field.name}", below)
+    elif pa.types.is_map(kind):
+        entries = pa.list_(pa.struct([("key", kind.key_type), ("value", kind.item_type)]))
+        yield from leaf_values(name, values.cast(entries))
+    elif pa.types.is_nested(kind):
+        yield from leaf_values(f"{name}.element", pc.list_flatten(values))
+    else:
+        yield name, values
+
+
+def _of_column(name: str, values: pa.ChunkedArray, chunk: Any) -> Iterator[str]:
+    statistics = chunk.statistics
+    nulls = chunk.num_values - (len(values) - values.null_count)
+    if statistics.has_null_count and statistics.null_count != nulls:
+        yield f"{name} has {nulls} NULLs instead of {statistics.null_count}"
     if not statistics.has_min_max or values.null_count == len(values):
         return
     found = pc.min_max(values)
@@ -146,12 +167,20 @@ def _of_column(name: str, values: pa.ChunkedArray, statistics: Any) -> Iterator[
     if pa.types.is_floating(values.type):  # a bound that is NaN says nothing
         pairs = ((statistics.min, low.as_py()), (statistics.max, high.as_py()))
         same = all(math.isnan(told) or told == seen for told, seen in pairs)
+        same = same and (math.isnan(statistics.max) or not has_nan(values))
     elif _is_raw(values.type):
         same = (_raw(low), _raw(high)) == (statistics.min_raw, statistics.max_raw)
     else:
         same = (low.as_py(), high.as_py()) == (statistics.min, statistics.max)
     if not same:
         yield f"{name} has other values than its footer says"
+
+
+def _is_too_long(values: pa.ChunkedArray) -> bool:
+    """Arrow does not look, and conditions that hold for all numbers of a type are no rules."""
+    found = pc.min_max(values)
+    most = 10**values.type.precision
+    return any(each.is_valid and abs(_number(each)) >= most for each in found.values())
 
 
 def _of_pages(name: str, values: pa.ChunkedArray, index: PageIndex) -> Iterator[str]:
@@ -167,6 +196,7 @@ def _of_pages(name: str, values: pa.ChunkedArray, index: PageIndex) -> Iterator[
             lows.append(_stored(index.lowest[at], index.type, page.type))
             highs.append(_stored(index.highest[at], index.type, page.type))
             agrees = lows[-1] <= _number(found["min"]) and _number(found["max"]) <= highs[-1]
+            agrees = agrees and not has_nan(page)
         if not agrees:
             yield f"{name} has a page with other values than its index says"
             return
@@ -175,6 +205,11 @@ def _of_pages(name: str, values: pa.ChunkedArray, index: PageIndex) -> Iterator[
             sorted(each, reverse=down) != each for each in (lows, highs)
         ):
             yield f"{name} has pages in another order than its index says"
+
+
+def has_nan(values: pa.ChunkedArray) -> bool:
+    """NaN is the highest value, which bounds in Parquet leave out if a writer ignores it."""
+    return pa.types.is_floating(values.type) and bool(pc.any(pc.is_nan(values)).as_py())
 
 
 def _stored(raw: bytes, physical: int, kind: pa.DataType) -> Any:
@@ -200,15 +235,13 @@ def _number(found: pa.Scalar) -> Any:
 
 
 def _is_raw(kind: pa.DataType) -> bool:
-    """Times, which Python cannot always represent, and texts, which may not be valid."""
-    return bool(pa.types.is_temporal(kind) or pa.types.is_string(kind))
+    """Times, which Python cannot always represent, texts, which may not be valid, and narrow
+    numbers, which are cut off when they are read."""
+    is_narrow = pa.types.is_int8(kind) or pa.types.is_int16(kind)
+    return bool(pa.types.is_temporal(kind) or pa.types.is_string(kind) or is_narrow)
 
 
 def _raw(value: pa.Scalar) -> Any:
-    return value.value if pa.types.is_temporal(value.type) else value.as_buffer().to_pybytes()
-
-
-def _leaves(kind: pa.DataType) -> int:
-    if not pa.types.is_nested(kind):
-        return 1
-    return sum(_leaves(kind.field(at).type) for at in range(kind.num_fields))
+    if pa.types.is_string(value.type):
+        return value.as_buffer().to_pybytes()
+    return value.value if pa.types.is_temporal(value.type) else value.as_py()
