@@ -30,9 +30,9 @@ operation, and every model has the fields that it has in Python. The exact types
 - A refusal is `application/problem+json` (RFC 9457) with the `code`, `next` step and `retryable`
   of the command line, the name of the `error` and its `fields`. What is refused before it is a
   call, such as an unknown path or a body that is no JSON, has `title` and `detail` only. 401: the
-  token is missing or invalid. 403: not permitted. 404: not found. 409: in conflict with the current state. 412: the
-  definitions changed. 413: too large. 422: the request is invalid. 429 and 503: retry after
-  `Retry-After` seconds, if there is that header.
+  token is missing or invalid. 403: not permitted. 404: not found. 409: in conflict with the
+  current state. 412: the definitions changed. 413: too large. 422: the request is invalid. 429 and
+  503: retry after `Retry-After` seconds, if there is that header.
 - Lists are read in pages: `page_size` (at most 1,000) and the `page_token` that the page before
   returned as `next_page_token`. A list may grow meanwhile; if the last item of a page is gone, its
   token is refused (409, `LG-1702`): read the list again.
