@@ -13,9 +13,11 @@ import pytest
 
 from lakeguard_sdk.core.enums import Scope
 from lakeguard_sdk.expressions.conditions import (
+    Call,
     ColumnRef,
     Compare,
     Comparison,
+    Function,
     IsNan,
     IsNull,
     Matches,
@@ -295,3 +297,28 @@ def test_sums_of_doubles_do_not_depend_on_the_order_of_rows(
     assert measured.values.get(measure_key(aggregate("sum", D))) == expected
     too_large = expected is None and any(value is not None for value in values)
     assert bool(measured.unmeasured) is too_large
+
+
+@pytest.mark.parametrize(
+    ("kind", "function", "ends"),
+    [
+        *(("timestamp", name, 2**63 - 1) for name in ("year", "month", "day", "hour", "weekday")),
+        *(("date", name, 2**31 - 1) for name in ("year", "month", "day", "weekday")),
+        ("date", "days_between", 2**31 - 1),
+    ],
+)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_time_beyond_the_calendar_is_not_taken_for_null(
+    tmp_path: Path, kind: str, function: str, ends: int, sign: int
+) -> None:
+    """NULL would meet the condition: DuckDB has no year of what it reads as infinity."""
+    schema = TableSchema(columns=(Column(name="t", type=kind),))
+    time = ColumnRef(name="t", type=kind)
+    arguments = (time, time) if function == "days_between" else (time,)
+    part = Call(function=Function(function), arguments=arguments, type="long")
+    one = Value(type="long", text="1")
+    late = CountIf(condition=Compare(op=Comparison.GT, left=part, right=one))
+    beyond = staged(tmp_path / "beyond", [{"t": sign * ends}], [], schema)
+    assert set(take_measures([late], beyond).unmeasured) == {measure_key(late)}
+    calm = staged(tmp_path / "calm", [{"t": 0}, {"t": None}], [], schema)
+    assert take_measures([late], calm).unmeasured == {}

@@ -21,6 +21,11 @@ from openlaketx.measure.sql.dialect import WHITE, Dialect
 _DIGITS_OF_A_DOUBLE = 15
 _SHORT = 200
 """Characters of an expression that may be repeated in another."""
+_OF_TIMES = (
+    Function.YEAR, Function.MONTH, Function.DAY, Function.HOUR, Function.WEEKDAY,
+    Function.DAYS_BETWEEN,
+)  # fmt: skip
+_INFINITE = "a time is beyond the calendar"
 
 _TYPES = {
     "string": "VARCHAR",
@@ -98,6 +103,8 @@ class DuckdbDialect(Dialect):
         return super().test(predicate, value, argument)
 
     def call(self, function: Function, arguments: Sequence[str]) -> str:
+        if function in _OF_TIMES:
+            arguments = [_in_calendar(each) for each in arguments]
         match function:
             case Function.LOWER | Function.UPPER:
                 return self._in_case(function, arguments[0])
@@ -120,6 +127,12 @@ class DuckdbDialect(Dialect):
             return any_text
         is_ascii = f"strlen({text}) = length({text})"
         return f"(CASE WHEN {is_ascii} THEN {function}({text}) ELSE {any_text} END)"
+
+
+def _in_calendar(time: str) -> str:
+    """DuckDB reads the largest and the smallest times as infinity, of which it has no year: a
+    condition would not fail on NULL. So the measure fails, and its check cannot be judged."""
+    return f"(CASE WHEN isinf({time}) THEN error('{_INFINITE}') ELSE {time} END)"
 
 
 DUCKDB = DuckdbDialect()
