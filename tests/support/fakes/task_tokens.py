@@ -20,7 +20,7 @@ def token_of(ticket: RunTicket) -> str:
 
 
 def ticket_of(token: str) -> RunTicket:
-    return TOKENS.ticket_of(token)
+    return TOKENS.task_of(token).ticket
 
 
 def token_at(folder: str | Path, ticket: RunTicket, env: str | None = None) -> str:
