@@ -40,7 +40,8 @@ def running_broker(folder: Path) -> Iterator[str]:
 
 
 def _new_id() -> str:
-    return base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+    """It never begins with a dash, which the tool would take for an option."""
+    return base64.urlsafe_b64encode(b"\0" + uuid.uuid4().bytes[1:]).decode().rstrip("=")
 
 
 def _settings(data: Path, port: int, controller: int) -> str:
