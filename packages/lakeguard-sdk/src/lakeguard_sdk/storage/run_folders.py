@@ -1,4 +1,4 @@
-"""Where a run leaves rows and files beside its table: below the lake, a folder for each run."""
+"""Where a run leaves rows and files: a folder for each run, in its table and below the lake."""
 
 from __future__ import annotations
 
@@ -14,15 +14,25 @@ LANDING = "landing"
 RUN_FOLDER = "execution_id="
 
 
+def staging_folder(run_id: str) -> str:
+    """Below the location of the table."""
+    return join("runs", run_id)
+
+
+def quarantine_folder(lake: str, dataset: DatasetName) -> str:
+    """With all rows that were kept out of a dataset."""
+    return join(lake, QUARANTINE, dataset.layer.value, dataset.name)
+
+
 def quarantine_place(lake: str, dataset: DatasetName, run_id: str) -> str:
-    return join(lake, QUARANTINE, dataset.layer.value, dataset.name, f"{RUN_FOLDER}{run_id}")
+    return join(quarantine_folder(lake, dataset), f"{RUN_FOLDER}{run_id}")
 
 
 def quarantine_table(lake: str, dataset: DatasetName, batch: TableSchema) -> str:
     """The Delta table of rows that rules kept out of a dataset, while its batches have these
     columns: batches of other columns have another one, so that none ever changes its own."""
     shape = batch.schema_hash.removeprefix("sha256:")[:8]
-    return join(lake, QUARANTINE, dataset.layer.value, dataset.name, shape)
+    return join(quarantine_folder(lake, dataset), shape)
 
 
 def quarantine_run_folder(lake: str, dataset: DatasetName, batch: TableSchema, run_id: str) -> str:

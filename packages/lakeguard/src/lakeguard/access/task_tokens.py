@@ -29,7 +29,7 @@ from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.errors import BadToken
 from lakeguard_sdk.model.run import RunPlan, RunTicket, SourceBuild
 from lakeguard_sdk.scheduling.task_token import LIFETIME, LONGEST, PREFIX
-from lakeguard_sdk.storage.run_folders import LANDING, QUARANTINE
+from lakeguard_sdk.storage.run_folders import LANDING, quarantine_folder
 from lakeguard_sdk.storage.storage import join
 
 AFTER_TIMEOUT = timedelta(days=7)
@@ -130,7 +130,7 @@ def _prefixes(plan: RunPlan, lake: str) -> Iterator[str]:
     if not plan.staging:  # an adoption writes nothing
         return
     yield join(plan.location, plan.staging)
-    yield join(lake, QUARANTINE, plan.dataset.layer.value, plan.dataset.name)
+    yield quarantine_folder(lake, plan.dataset)
     if isinstance(plan.build, SourceBuild) and plan.build.landing:
         yield join(lake, LANDING, plan.build.source)
 

@@ -70,7 +70,7 @@ from lakeguard_sdk.model.run import (
     pins_of,
 )
 from lakeguard_sdk.storage.fault_points import reached
-from lakeguard_sdk.storage.storage import join
+from lakeguard_sdk.storage.run_folders import staging_folder
 
 _REFUSED = (Outcome.FAIL, Outcome.ERROR)
 
@@ -302,7 +302,7 @@ def _plan(tx: Transaction, context: PlaneContext, opening: Opening, build: Build
         ),
         location=context.location_of(opening.dataset),
         base=opening.base,
-        staging=join("runs", opening.ticket.run_id),
+        staging=staging_folder(opening.ticket.run_id),
         definition_hash=opening.dataset.definition_hash,
         settings=opening.bundle.values,
         format=target.format if target else TargetFormat.DELTA,

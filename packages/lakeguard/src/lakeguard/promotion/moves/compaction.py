@@ -49,6 +49,7 @@ from lakeguard_sdk.model.run import (
 )
 from lakeguard_sdk.model.table_operations import Compacted, CompactionPlan
 from lakeguard_sdk.storage.fault_points import reached
+from lakeguard_sdk.storage.run_folders import staging_folder
 from lakeguard_sdk.storage.storage import join
 from lakeguard_sdk.types.schema import TableSchema
 
@@ -140,7 +141,7 @@ def submit_compaction(context: PlaneContext, ticket: RunTicket, compacted: Compa
         stored = require_version(tx, dataset.dataset_id, published.version)
         intent = _intent(context, dataset, ticket, compacted, stored)
         why = _why_not_neutral(
-            compacted, live, _staging(ticket), stored.table_schema, intent.partition_by
+            compacted, live, staging_folder(ticket.run_id), stored.table_schema, intent.partition_by
         ) or disclosed_statistics(compacted.adds, redacted_in_version(tx, dataset, stored))
         if task.kind is not TaskKind.COMPACTION or why is not None:
             raise NotApproved(run=ticket.run_id, reason=why or "it is no compaction")
@@ -190,10 +191,6 @@ def _groups(
     return small_file_groups(live, context.maintenance.small_file_mb * MEGABYTE)
 
 
-def _staging(ticket: RunTicket) -> str:
-    return join("runs", ticket.run_id)
-
-
 def _plan(
     context: PlaneContext,
     dataset: RegisteredDataset,
@@ -212,7 +209,7 @@ def _plan(
             version=published.version, commit=published.commit, table_id=stored.table_id
         ),
         groups=groups,
-        staging=_staging(ticket),
+        staging=staging_folder(ticket.run_id),
         table_schema=stored.table_schema,
         partition_by=_partition_by(context, dataset),
     )

@@ -18,6 +18,7 @@ from lakeguard_sdk.core.enums import TaskKind
 from lakeguard_sdk.errors import BadToken, Fenced, NotPermitted
 from lakeguard_sdk.model.evidence import Evidence
 from lakeguard_sdk.model.run import RunTicket
+from lakeguard_sdk.storage.run_folders import staging_folder
 from lakeguard_sdk.storage.storage import join
 
 
@@ -72,7 +73,7 @@ def _granted(
 
     if task.kind is TaskKind.COMPACTION:
         dataset = dataset_by_id(tx, task.dataset_id)
-        staging = join(context.location_of(dataset), "runs", ticket.run_id)
+        staging = join(context.location_of(dataset), staging_folder(ticket.run_id))
         return TaskGrants(ticket, ((str(dataset.name), 0),), (staging,))
     if opened_revision(tx, ticket.run_id) is None:
         return TaskGrants(ticket)
