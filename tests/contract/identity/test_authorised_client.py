@@ -274,7 +274,7 @@ def test_nobody_opens_a_run_of_what_he_may_not_read(place: Place, reads: str) ->
     registry.apply(registry.plan(Definitions(datasets=(reading,))))
     ada = place.as_user("engineer domain:test")
     task = ada.operations.submit(new, "test")
-    with pytest.raises(NotPermitted, match=f"may read elsewhere, not on {PEOPLE}"):
+    with pytest.raises(NotPermitted, match=f"may read elsewhere, but not on {PEOPLE}"):
         ada.runs.open_run(task, this_process("test"))
     assert place.whole.jobs.task(task).state is TaskState.QUEUED
     (refused,) = place.log(refused=True)

@@ -184,9 +184,9 @@ def test_whoever_may_not_read_claims_nothing(place: Place) -> None:
     worker = place.worker()
     task = worker.jobs.trigger("report", "test").task_id
     blind = connect(place.url, token=place.identity.create_token("x", (Action.WORK,), ()).text)
-    with pytest.raises(NotPermitted, match=r"dispatch\.claim: its scope has no read"):
+    with pytest.raises(NotPermitted, match=r"dispatch\.claim: its scope does not include read"):
         blind.dispatch.claim(this_process("test"))
-    with pytest.raises(NotPermitted, match="its scope has no read"):
+    with pytest.raises(NotPermitted, match="its scope does not include read"):
         blind.dispatch.report_and_claim((), this_process("test"))
     assert worker.jobs.task(task).state is TaskState.QUEUED
 

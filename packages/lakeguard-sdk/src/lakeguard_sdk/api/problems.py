@@ -89,4 +89,4 @@ def error_of_body(status: int, body: bytes) -> LakeGuardError:
     try:
         return error_of(Problem.model_validate_json(body))
     except ValidationError:
-        return RequestRefused(status=status, reason="the answer is not one of the service")
+        return RequestRefused(status=status, reason="the response is not a problem document")

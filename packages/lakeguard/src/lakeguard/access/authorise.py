@@ -57,11 +57,11 @@ def may(principal: Principal, action: Action, subject: Subject = ORGANISATION) -
         return ALLOWED
     where = f"on {subject.dataset}" if subject.dataset else "on the organisation"
     if any(action in grant.actions for grant in principal.grants):
-        return Verdict(f"it may {action} elsewhere, not {where}")
+        return Verdict(f"it may {action} elsewhere, but not {where}")
     if principal.kind is PrincipalKind.USER:
         wanted = next((role for role in Role if action in ACTIONS[role]), None)
         return Verdict(f"it needs the role {wanted} {where}" if wanted else "no role allows it")
-    return Verdict(f"its scope has no {action} {where}")
+    return Verdict(f"its scope does not include {action} {where}")
 
 
 def may_anywhere(principal: Principal, action: Action) -> bool:

@@ -61,7 +61,7 @@ def check_user_name(name: str) -> str:
     if not 1 <= len(name) <= LONGEST_NAME:
         raise BadUserName(name=name[:40], problem=f"it has 1 to {LONGEST_NAME} characters")
     if not name.isprintable() or name != name.strip():
-        raise BadUserName(name=name[:40], problem="it has characters that nobody sees")
+        raise BadUserName(name=name[:40], problem="use printable characters, no outer spaces")
     if is_program(name):
         raise BadUserName(name=name[:40], problem="only tokens and tasks have such a name")
     return name

@@ -52,7 +52,7 @@ class LocalAuthenticator:
             name, grants = f"run {ticket.run_id}", TaskGrants(ticket)
             return Principal(self.org_id, PrincipalKind.TASK, ticket.task_id, name, task=grants)
         if token:
-            raise NotAuthenticated(reason="this service has no tokens but those of tasks")
+            raise NotAuthenticated(reason="this service accepts task tokens only")
         person = local_person()
         return Principal(self.org_id, PrincipalKind.LOCAL, person, person)
 

@@ -82,7 +82,7 @@ class LongOperations:
         with self._lock:
             unfinished = sum(each.ended_at is None for each in self._known.values())
             if unfinished >= MOST_RUNNING + MOST_WAITING:
-                raise ServiceBusy(reason=f"{unfinished} operations have not ended")
+                raise ServiceBusy(reason=f"{unfinished} operations are running or waiting")
             self._known[operation.operation_id] = operation
             self._forget()
         self._executor.submit(self._run, operation, work)

@@ -160,7 +160,7 @@ class Guard:
     def _check(self, exchange: _Exchange, headers: Headers) -> None:
         """Before anything is read."""
         if len(self._under_way) > self.most_at_once:
-            raise ServiceBusy(reason=f"{self.most_at_once} requests are under way")
+            raise ServiceBusy(reason=f"{self.most_at_once} requests are in progress")
         if "origin" in headers:
             raise Declined(HTTPStatus.FORBIDDEN, "requests from browser pages are not allowed")
         if self.is_local and not names_this_machine(headers.get("host", "")):
@@ -168,7 +168,7 @@ class Guard:
         if self.limits is not None and "authorization" in headers:
             self.limits.check_address(exchange.address, headers["authorization"])
         if headers.get("content-encoding", "identity").lower() != "identity":
-            raise Declined(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "send the body without an encoding")
+            raise Declined(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "Content-Encoding is not supported")
         length, limit = headers.get("content-length"), limit_of(exchange.path)
         if length is not None and (not length.isascii() or not length.isdigit()):
             raise Declined(HTTPStatus.BAD_REQUEST, "Content-Length must be one number")
@@ -226,7 +226,7 @@ def limit_of(path: str) -> int:
 
 def too_large(limit: int) -> Declined:
     status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-    return Declined(status, f"a body has at most {limit:,} bytes")
+    return Declined(status, f"the body may have at most {limit:,} bytes")
 
 
 @dataclass(frozen=True)
@@ -244,7 +244,7 @@ class _LimitedBody:
             async with asyncio.timeout(max(0.0, self.deadline - time.monotonic())):
                 message = await self.receive()
         except TimeoutError:
-            raise Declined(HTTPStatus.REQUEST_TIMEOUT, "the body did not come in time") from None
+            raise Declined(HTTPStatus.REQUEST_TIMEOUT, "the body arrived too late") from None
         if message["type"] != "http.request":
             raise ClientDisconnect()
         self.exchange.received += len(message.get("body", b""))

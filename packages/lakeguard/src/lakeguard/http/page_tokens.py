@@ -53,7 +53,7 @@ def place_of(token: str) -> Place:
         if place.token() != token:
             raise ValueError
     except (binascii.Error, TypeError, ValueError):
-        raise Declined(_UNPROCESSABLE, "page_token is not one of this service") from None
+        raise Declined(_UNPROCESSABLE, "page_token is invalid") from None
     return place
 
 

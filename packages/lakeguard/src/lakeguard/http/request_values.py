@@ -53,9 +53,9 @@ def read_query(raw: bytes) -> Query:
     except ValueError:
         raise Declined(_UNPROCESSABLE, "the query is malformed") from None
     if len({name for name, _ in pairs}) < len(pairs):
-        raise Declined(_UNPROCESSABLE, "a parameter of the query stands twice")
+        raise Declined(_UNPROCESSABLE, "a query parameter is repeated")
     if any("\0" in value for _, value in pairs):
-        raise Declined(_UNPROCESSABLE, "a parameter of the query contains NUL")
+        raise Declined(_UNPROCESSABLE, "a query parameter contains NUL")
     return pairs
 
 
@@ -84,7 +84,7 @@ def _require_storable(text: str, data: Any) -> None:
         for path, each in _texts("the body", data, VALUES_OF_ROWS | CHECKED_BY_PORTS):
             if holds_credential(each):
                 what = f"{path[:40]} holds what looks like a credential"
-                raise Declined(_UNPROCESSABLE, f"{what}; send a reference, as env:NAME")
+                raise Declined(_UNPROCESSABLE, f"{what}; send a reference such as env:NAME")
     if len(text) <= LONGEST_TEXT:
         return
     for path, each in _texts("the body", data, VALUES_OF_ROWS | _LIMITED_BY_PORTS):

@@ -66,7 +66,7 @@ def serve_command(
     service = service_of(client, settings, place, tokens=needs_tokens(settings, place))
     listener = bound(service)
     if not place.is_loopback and service.certificate is None and not service.trusted_proxies:
-        note("plain HTTP: tokens can be read on the way; see --tls-cert, or trusted_proxies")
+        note("plain HTTP: tokens can be read in transit; see --tls-cert, or trusted_proxies")
     client.start()
     stopped = threading.Event()
     with ExitStack() as stack:
