@@ -10,7 +10,6 @@ from typing import Any
 import httpx
 import pytest
 
-from lakeguard.access.access_log import access_rows
 from lakeguard.access.authenticate import Authenticator
 from lakeguard.access.authorise import ACTIONS
 from lakeguard.access.principal import (
@@ -52,6 +51,7 @@ from tests.support.lakes.published_by_hand import (
     evidence_of,
     run_by_hand,
 )
+from tests.support.projects.access_logs import access_rows
 from tests.support.projects.planes import NUMBERS, numbers_definitions
 from tests.support.projects.projects import make_project
 

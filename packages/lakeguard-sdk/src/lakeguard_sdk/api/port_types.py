@@ -18,7 +18,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, TypeAdapter, WithJ
 from pydantic import create_model as make_model
 
 from lakeguard_sdk.api.operation import Operation
-from lakeguard_sdk.api.operations import OPERATIONS, PORTS
+from lakeguard_sdk.api.operations import PORTS
 from lakeguard_sdk.core.frozen_model import Day, FrozenModel, Instant
 
 MOST_ITEMS = 10_000
@@ -287,14 +287,3 @@ def _answer(
     if not (isinstance(result, type) and issubclass(result, FrozenModel)):
         raise TypeError(f"{operation.name} answers {result}, so its row names a field for it")
     return result
-
-
-def missing_rows() -> list[str]:
-    """Methods of ports that the table lacks."""
-    listed = {operation.name for operation in OPERATIONS}
-    return [
-        f"{port}.{method}"
-        for port, protocol in PORTS.items()
-        for method in vars(protocol)
-        if not method.startswith("_") and f"{port}.{method}" not in listed
-    ]

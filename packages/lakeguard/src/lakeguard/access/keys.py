@@ -11,7 +11,6 @@ import hmac
 import os
 import secrets
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -67,9 +66,6 @@ class IdentityKeys:
                 random = secrets.token_bytes(_BYTES)
                 self._root.append(random if self.file is None else _stored(self.file))
             return self._root[0]
-
-
-KeySource = Callable[[], IdentityKeys]
 
 
 def _given(reference: SecretReference) -> bytes:

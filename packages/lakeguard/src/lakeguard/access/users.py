@@ -43,12 +43,6 @@ def find_user(tx: Transaction, name: str) -> str:
     return user_id
 
 
-def user_names(tx: Transaction) -> list[str]:
-    """All users of the organisation."""
-    query = select(users.c.user_name).where(users.c.org_id == tx.org_id)
-    return list(tx.scalars(query.order_by(users.c.user_name)))
-
-
 PROGRAMS = ("token:", "task:")
 """How the names of service tokens and tasks begin; no user has such a name."""
 
