@@ -15,27 +15,12 @@ from lakeguard.insight.comparison.redacted_answers import redacted_answer
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.privacy.private_columns import hidden_since
 from lakeguard.registry.store import require_dataset
+from lakeguard_sdk.api.operations import PORTS
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.core.dataset_name import DatasetName
-from lakeguard_sdk.model.notifications import Notifications
 from lakeguard_sdk.model.run import RunTicket
-from lakeguard_sdk.model.verification import Audit
-from lakeguard_sdk.ports import History, Ledger, Operations, Reader, Registry, Runs
-from lakeguard_sdk.scheduling.tasks import Dispatch, Jobs
-
-PORTS: dict[str, type[Any]] = {
-    "reader": Reader,
-    "history": History,
-    "runs": Runs,
-    "registry": Registry,
-    "operations": Operations,
-    "ledger": Ledger,
-    "audit": Audit,
-    "notifications": Notifications,
-    "jobs": Jobs,
-    "dispatch": Dispatch,
-}
-"""The ports of a client, by their name in it."""
+from lakeguard_sdk.ports import Runs
+from lakeguard_sdk.scheduling.tasks import Dispatch
 
 
 def authorised_client(whole: Client, context: PlaneContext, principal: Principal) -> Client:
