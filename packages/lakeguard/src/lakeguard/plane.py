@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -15,6 +14,7 @@ from sqlalchemy import make_url
 
 from lakeguard.access.keys import KEY_FILE, IdentityKeys
 from lakeguard.access.permission import OwnRun, Refusing
+from lakeguard.access.users import local_user
 from lakeguard.notifications.sender import NotificationSender, senders_of
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.relay.attach import attach
@@ -215,7 +215,7 @@ def context_of(settings: Settings, database: Database) -> PlaneContext:
         org_id=settings.organisation,
         lake=settings.lake,
         clock=_clock(database),
-        actor=local_person(),
+        actor=local_user(),
         check_files=settings.check_files,
         maintenance=settings.maintenance,
         quarantine_tables=_quarantine_tables(),
@@ -359,16 +359,6 @@ def _quarantine_tables() -> QuarantineTables:
     from lakeguard.lake.quarantine_tables import DeltaQuarantineTables
 
     return DeltaQuarantineTables()
-
-
-# What the context of a project needs besides.
-
-
-def local_person() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return "unknown"
 
 
 def _clock(database: Database) -> Callable[[], datetime]:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lakeguard.access.users import local_user
 from lakeguard.notifications.sender import senders_of
 from lakeguard.plane import (
     all_ports,
@@ -15,7 +16,6 @@ from lakeguard.plane import (
     connect_embedded,
     context_of,
     keys_of,
-    local_person,
     open_state,
 )
 from lakeguard.relay.relay import Relay
@@ -134,7 +134,7 @@ def manage_identity(
     """Users, roles and tokens of the environment; without a principal, for the local user."""
     from lakeguard.services.manage_identity import ManageIdentity
 
-    actor = local_person() if principal is None else principal.name
+    actor = local_user() if principal is None else principal.name
     state = OrganisationState.of(database, settings.organisation, database.clock, actor)
     return ManageIdentity(state, keys_of(settings), principal)
 

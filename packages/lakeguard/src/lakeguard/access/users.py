@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import hashlib
 
 from sqlalchemy import select
@@ -16,6 +17,14 @@ OPERATOR = "operator"
 MEMBER = "member"
 """Origin of a user who signed in, or whom an admin created."""
 LONGEST_NAME = 128
+
+
+def local_user() -> str:
+    """The operating system user of this process."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "unknown"
 
 
 def known_user(tx: Transaction, name: str, origin: str = OPERATOR) -> str:

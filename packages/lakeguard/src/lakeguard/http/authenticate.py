@@ -7,7 +7,6 @@ machine.
 
 from __future__ import annotations
 
-import getpass
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
@@ -15,6 +14,7 @@ from typing import Protocol
 from lakeguard.access.authorise import may
 from lakeguard.access.permission import may_run_call
 from lakeguard.access.principal import Action, Principal, PrincipalKind, TaskGrants
+from lakeguard.access.users import local_user
 from lakeguard_sdk.api.operation import Operation
 from lakeguard_sdk.errors import NotAuthenticated, NotPermitted
 from lakeguard_sdk.model.run import RunTicket
@@ -53,8 +53,8 @@ class LocalAuthenticator:
             return Principal(self.org_id, PrincipalKind.TASK, ticket.task_id, name, task=grants)
         if token:
             raise NotAuthenticated(reason="this service accepts task tokens only")
-        person = local_person()
-        return Principal(self.org_id, PrincipalKind.LOCAL, person, person)
+        user = local_user()
+        return Principal(self.org_id, PrincipalKind.LOCAL, user, user)
 
 
 @dataclass(frozen=True)
@@ -77,13 +77,6 @@ def bearer_token(headers: Mapping[str, str]) -> str:
     """Empty if there is none."""
     kind, _, token = headers.get("authorization", "").partition(" ")
     return token.strip() if kind.lower() == "bearer" else ""
-
-
-def local_person() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return "unknown"
 
 
 def require_all_figures(principal: Principal) -> None:
