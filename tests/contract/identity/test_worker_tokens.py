@@ -295,7 +295,7 @@ def test_a_revoked_worker_writes_no_more_with_the_tokens_of_its_tasks(
     worker.runs.submit_schema(plan.ticket, plan.declared)
     task = connect(place.url, token=place.task_tokens()[-1])
     revoke(place.identity)
-    monkeypatch.setattr("lakeguard.access.trusted_tokens.FRESH_SECONDS", 0.0)
+    monkeypatch.setattr("lakeguard.access.authenticate.FRESH_SECONDS", 0.0)
     evidence = evidence_of(DeltaLake(), plan, [1])
     for client in (task, worker):
         with pytest.raises(BadToken):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -154,10 +154,10 @@ def ticket_reader(
     those of an organisation that is disabled, and of a worker that may no longer work."""
     keys, check = keys_of(settings), None
     if database is not None:
-        from lakeguard.access.trusted_tokens import StandingTasks
+        from lakeguard.access.session import require_admitted
 
         state = OrganisationState.of(database, settings.organisation, database.clock)
-        check = StandingTasks(state).require
+        check = partial(require_admitted, state)
 
     def read(text: str) -> RunTicket:
         from lakeguard.access.task_tokens import TaskTokens

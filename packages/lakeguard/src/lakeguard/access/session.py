@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from time import monotonic
 
 from lakeguard.access.authorise import is_over, may
-from lakeguard.access.grants import standing_of
+from lakeguard.access.grants import is_active, standing_of
 from lakeguard.access.principal import Action, Principal, PrincipalKind, TaskGrants
 from lakeguard.access.service_tokens import token_principal
 from lakeguard.access.subjects import Subjects
@@ -33,6 +33,15 @@ def renewed(tx: Transaction, principal: Principal) -> Principal:
             if not standing.active:
                 raise BadToken()
             return replace(principal, grants=(*standing.grants, *principal.claimed))
+
+
+def require_admitted(state: OrganisationState, task: TaskGrants) -> None:
+    """Raise ``BadToken`` for a task of a disabled organisation, or of a worker that may no longer
+    work on it."""
+    with state.read() as tx:
+        if not is_active(tx, tx.org_id):
+            raise BadToken()
+    require_holder(state, task)
 
 
 def require_holder(state: OrganisationState, task: TaskGrants) -> None:
