@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from lakeguard.http.authenticate import require_all_figures
-from lakeguard.http.endpoints import endpoint, principal_of
+from lakeguard.http.endpoints import endpoint, principal_of, response_of
 from lakeguard.http.event_streams import EventStreams, StreamTimes
 from lakeguard.http.inbox import PATHS, Inbox
 from lakeguard.http.inbox import Request as Received
@@ -171,8 +171,3 @@ async def _not_found(_: Request, error: Exception) -> Response:
     headers = {} if error.headers is None else {k.title(): v for k, v in error.headers.items()}
     answer = answer_to(Declined(status, status.description or status.phrase))
     return response_of(Answer(answer.status, answer.body, answer.content_type, headers))
-
-
-def response_of(answer: Answer) -> Response:
-    media = answer.content_type if answer.body else None
-    return Response(answer.body, int(answer.status), answer.headers, media)
