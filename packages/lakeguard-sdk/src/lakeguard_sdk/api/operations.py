@@ -1,6 +1,6 @@
 """The table of operations: one row for each method of each port.
 
-Server, client, OpenAPI document and reference page are all made of it.
+Server, client, OpenAPI document and reference page are generated from it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _list(call: str, path: str) -> Operation:
 
 
 def _ask(call: str, path: str, answer: str = "", **more: bool) -> Operation:
-    """A question whose parameters need a body."""
+    """A read whose parameters need a body."""
     port, _, method = call.partition(".")
     return Operation(port, method, "POST", path, Effect.SAFE, answer, **more)
 
@@ -232,9 +232,9 @@ OPERATIONS: tuple[Operation, ...] = (
 
 @cache
 def operations_by_name() -> dict[str, Operation]:
-    """By ``port.method``; a port method or a route that stands twice is refused."""
+    """By ``port.method``; raises ValueError for a duplicate method or route."""
     found = {operation.name: operation for operation in OPERATIONS}
     routes = {(operation.verb, operation.template) for operation in OPERATIONS}
     if len(found) < len(OPERATIONS) or len(routes) < len(OPERATIONS):
-        raise ValueError("a method or a route stands twice in the table of operations")
+        raise ValueError("the table of operations has a duplicate method or route")
     return found
