@@ -1,4 +1,4 @@
-"""The access log: refused calls, calls that change something, and sight of personal values."""
+"""The access log: refused calls, calls that change something, and reads of personal values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lakeguard.state.schema import access_log
 from lakeguard_sdk.core.ids import new_id
 
 PERSONAL = "read_personal"
-"""The action of a row that says whose personal values were shown to whom."""
+"""The action of a row that records to whom personal values were shown."""
 
 
 @dataclass(frozen=True)
@@ -21,13 +21,13 @@ class Access:
     method: str
     action: str
     datasets: tuple[str, ...] = ()
-    """Several for a plan; none for the organisation."""
+    """Several for a plan; none if the call is about the organisation."""
 
 
 def record_access(
     state: OrganisationState, principal: Principal, access: Access, refused: str = ""
 ) -> None:
-    """A row for each dataset, each with the one principal."""
+    """Records one row for each dataset."""
     with state.write() as tx:
         at = tx.now()
         rows = [

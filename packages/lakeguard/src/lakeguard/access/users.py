@@ -1,4 +1,4 @@
-"""Users are created on first use, by an act, a sign-in or an admin."""
+"""Users are created by their first action or sign-in, or by an admin."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.errors import BadUserName, UnknownUser
 
 OPERATOR = "operator"
-"""Origin of a user who called a command on the folder."""
+"""Origin of a user who ran a command in the project folder."""
 MEMBER = "member"
 """Origin of a user who signed in, or whom an admin created."""
 LONGEST_NAME = 128
@@ -44,7 +44,7 @@ def known_user(tx: Transaction, name: str, origin: str = OPERATOR) -> str:
 
 
 def find_user(tx: Transaction, name: str) -> str:
-    """The id of a user who exists."""
+    """The user's id; raises ``UnknownUser``."""
     user_id = _user_id(tx.org_id, name)
     found = select(users.c.user_id).where(users.c.org_id == tx.org_id, users.c.user_id == user_id)
     if tx.scalar(found) is None:
@@ -53,7 +53,7 @@ def find_user(tx: Transaction, name: str) -> str:
 
 
 PROGRAMS = ("token:", "task:")
-"""How the names of service tokens and tasks begin; no user has such a name."""
+"""Prefixes of the names of service tokens and tasks, which no user name may have."""
 
 
 def is_program(name: str) -> bool:
