@@ -170,7 +170,7 @@ def all_ports(
     relay: Relay,
     senders: Mapping[Topic, NotificationSender],
 ) -> Client:
-    """What they write is delivered by somebody else."""
+    """Unchecked ports over one State; delivery is left to the caller."""
     return Client(
         reader=_reader(context, settings.lake, settings.check_files),
         runs=_runs(context),
@@ -227,7 +227,7 @@ def context_of(settings: Settings, database: Database) -> PlaneContext:
 
 
 def keys_of(settings: Settings) -> IdentityKeys:
-    """The identity key of the environment; nothing is read or made yet."""
+    """The identity key of the environment; nothing is read or created yet."""
     place = settings.database.file or settings.folder / ".lakeguard" / "state.db"
     return IdentityKeys(settings.identity.key, place.with_name(KEY_FILE))
 

@@ -1,4 +1,4 @@
-"""Composition root of a service: who calls, and the ports of each principal."""
+"""Composition root of a service: authentication, and the ports of each principal."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ if TYPE_CHECKING:
     from lakeguard_sdk.model.run import RunTicket
 
 _MOST_CLIENTS = 1_000
-"""Kept by a service for the principals that it knows."""
+"""Clients of principals that a service caches."""
 
 
 def open_service(
     folder: str, place: Place, *, env: str | None = None, tokens: bool = False
 ) -> Service:
-    """The control plane of a project folder, to be served."""
+    """The service of a project folder, not yet listening."""
     settings = load_settings(Path(folder), env)
     return service_of(connect_embedded(folder, env=env), settings, place, tokens=tokens)
 
 
 def needs_tokens(settings: Settings, place: Place) -> bool:
-    """Whether a service asks who is there: a file on this machine, served to this machine, is
-    open to whoever may read the file. Through a proxy, others come too."""
+    """Whether requests need a token. They do not if the State is a file and only this machine is
+    served, without a proxy: whoever may read the file may call the service."""
     proxies = settings.service.trusted_proxies
     return settings.database.file is None or not place.is_loopback or bool(proxies)
 
@@ -55,8 +55,8 @@ def needs_tokens(settings: Settings, place: Place) -> bool:
 def service_of(
     client: Client, settings: Settings, place: Place, *, has_api: bool = True, tokens: bool = False
 ) -> Service:
-    """Without the API, only reports of tasks and events arrive. Without tokens, everyone on this
-    machine is let in, as the local user."""
+    """Without the API, only reports of tasks and events are accepted. Without tokens, everyone on
+    this machine may call it, as the local user."""
     from lakeguard.http.authenticate import LocalAuthenticator, TokenAuthenticator
     from lakeguard.http.rate_limits import RateLimits
     from lakeguard.http.service import Service
@@ -113,7 +113,7 @@ def certificate_of(settings: ServiceSettings) -> Certificate | None:
 
 
 def client_for(settings: Settings, database: Database, principal: Principal) -> Client:
-    """All ports for one principal of a service. The process delivers by a client of its own."""
+    """All ports for one principal. The service delivers with its own client."""
     from lakeguard.services.authorised_client import authorised_client
 
     context = replace(
@@ -131,7 +131,7 @@ def client_for(settings: Settings, database: Database, principal: Principal) -> 
 def manage_identity(
     settings: Settings, database: Database, principal: Principal | None = None
 ) -> ManageIdentity:
-    """Users, roles and tokens of the environment; without a principal, for the local user."""
+    """Management of users, roles and tokens; without a principal, for the local user."""
     from lakeguard.services.manage_identity import ManageIdentity
 
     actor = local_user() if principal is None else principal.name
@@ -140,7 +140,7 @@ def manage_identity(
 
 
 def authenticator_for(settings: Settings, database: Database) -> Authenticator:
-    """Tells whose the text of an Authorization header is."""
+    """Finds the principal of an Authorization header."""
     from lakeguard.access.authenticate import Authenticator
 
     state = OrganisationState.of(database, settings.organisation, database.clock)
@@ -150,8 +150,8 @@ def authenticator_for(settings: Settings, database: Database) -> Authenticator:
 def ticket_reader(
     settings: Settings, database: Database | None = None
 ) -> Callable[[str], RunTicket]:
-    """Reads task tokens of the environment; refuses with ``BadToken``. With its database, also
-    those of an organisation that is disabled, and of a worker that may no longer work."""
+    """Reads task tokens of the environment; raises ``BadToken``. With a database, it also refuses
+    tokens of a disabled organisation, and of a worker that may no longer work."""
     keys, check = keys_of(settings), None
     if database is not None:
         from lakeguard.access.session import require_admitted

@@ -1,4 +1,4 @@
-"""A client for one principal: the ports of its organisation, each call checked."""
+"""A client for one principal, with authorisation of each call."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from lakeguard_sdk.scheduling.tasks import Dispatch
 
 
 def authorised_client(whole: Client, context: PlaneContext, principal: Principal) -> Client:
-    """``whole`` has the ports of the organisation, for this actor. Nothing is delivered by it."""
+    """``whole`` has the unchecked ports of the organisation. The client delivers nothing."""
     guard = Guard(
         context,
         Session(context, principal),
@@ -42,7 +42,7 @@ def authorised_client(whole: Client, context: PlaneContext, principal: Principal
 
 
 def _of_task(client: Client, whole: Client, ticket: RunTicket) -> Client:
-    """It reads its inputs, and reports on itself."""
+    """A task reads its inputs, and reports on itself."""
     holder = f"run {ticket.run_id}"
     own = ("reader", "runs", "dispatch")
     refusing = {name: Refusing(holder, name) for name in PORTS if name not in own}
@@ -55,6 +55,6 @@ def _of_task(client: Client, whole: Client, ticket: RunTicket) -> Client:
 
 
 def personal_columns(context: PlaneContext, name: DatasetName) -> Collection[str]:
-    """Columns that carry a tag, were tagged before, or are under a PII policy of today."""
+    """Columns that are or were tagged, or are covered by a current PII policy."""
     with context.read() as tx:
         return hidden_since(tx, require_dataset(tx, name), None)
