@@ -24,8 +24,8 @@ NEEDS_FOLDER = {
     "migrate": "it changes tables as their owner, and a service is not their owner",
     **dict.fromkeys(("org", "user", "role", "token"), _ACCESS),
 }
-"""Commands that no service can do, and why. All others ask the one that ``LAKEGUARD_URL`` names,
-or no control plane at all."""
+"""Commands that need the project folder, and why. All others use the service that ``LAKEGUARD_URL``
+names, or no control plane."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Settings of identity: the key of tokens, and the issuer of user tokens."""
+"""Settings of identity: the key of service and task tokens, and the issuer of user tokens."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SECONDS = ("key_set_seconds", "refetch_seconds", "timeout_seconds", "leeway_sec
 
 
 class Algorithm(StrEnum):
-    """Signatures that are verified with a public key; no other is ever accepted."""
+    """Signature algorithms with a public key; no others are accepted."""
 
     RS256 = "RS256"
     RS384 = "RS384"

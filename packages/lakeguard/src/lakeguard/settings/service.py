@@ -1,4 +1,4 @@
-"""Settings of a service: how much it takes on, and how it is reached."""
+"""Settings of a service: its limits, and how it is reached."""
 
 from __future__ import annotations
 

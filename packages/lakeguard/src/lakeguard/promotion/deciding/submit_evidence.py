@@ -75,7 +75,7 @@ def _refuse_reserved(run: OpenRun, live: TableSchema) -> None:
     taken = next(filter(is_reserved_column, live.names), None)
     if taken is not None:
         reason = f"its rows have a column {taken[:80]}: names with {RESERVED_PREFIX} are reserved"
-        raise LoadFailed(dataset=run.plan.dataset, reason=f"{reason}, so rename it in its source")
+        raise LoadFailed(dataset=run.plan.dataset, reason=f"{reason}, so rename it at its origin")
 
 
 def submit_evidence(context: PlaneContext, ticket: RunTicket, evidence: Evidence) -> Decision:

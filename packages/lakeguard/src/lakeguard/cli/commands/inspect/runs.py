@@ -23,7 +23,7 @@ STATUSES = (*(status.value.lower() for status in RunStatus), RUNNING)
 
 
 class _Runs(click.Group):
-    """``runs`` alone, or with a dataset, is ``runs list``."""
+    """``runs`` and ``runs DATASET`` are short for ``runs list``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         first = args[0] if args else ""

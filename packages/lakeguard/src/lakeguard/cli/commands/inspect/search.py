@@ -15,7 +15,7 @@ from lakeguard_sdk.core.enums import Layer
 from lakeguard_sdk.model.read_models import FoundDataset, MatchedField
 
 _SHOWN = 4
-"""Matches in one line."""
+"""Maximum matches in one line."""
 
 
 @click.command("search")
@@ -78,7 +78,7 @@ def _lines(found: Sequence[FoundDataset]) -> list[str]:
 
 
 def _why(row: FoundDataset) -> str:
-    """What is not in the other columns."""
+    """Matches that the other columns do not show."""
     shown = [
         f"{match.field} {escaped(match.value)}"
         for match in row.matched

@@ -1,4 +1,4 @@
-"""``lakeguard org``, ``user`` and ``role``: who may do what."""
+"""``lakeguard org``, ``user`` and ``role``."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _group() -> str:
 
 @contextmanager
 def identity_of(call: Call) -> Iterator[ManageIdentity]:
-    """Identity of the environment. What is written is delivered to the ledger at the end."""
+    """Management of identity in the environment; delivers changes to the ledger at the end."""
     require_folder(_group())
     client_of(call).start()
     settings = load_settings(project_of(call), call.env)
