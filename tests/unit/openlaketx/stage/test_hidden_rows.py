@@ -279,5 +279,5 @@ def test_bytes_are_no_geometries(tmp_path: Path) -> None:
     rows = pa.table({"t": pa.array([b"\1\1\0\0\0" + bytes(16)])})
     file = forged(tmp_path / "part.parquet", rows, edit)
     assert by_duckdb(f"SELECT typeof(t) FROM '{file}'")[0][0].startswith("GEOMETRY")
-    with pytest.raises(StagingFailed, match="its metadata have geometries"):
+    with pytest.raises(StagingFailed, match="its metadata declare geometries"):
         check_footers(candidate(tmp_path), "silver.t")
