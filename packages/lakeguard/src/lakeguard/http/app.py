@@ -1,4 +1,4 @@
-"""The application of a service: the operations of the table, and what stands around them."""
+"""The application of a service: the API, the inbox, health checks and metrics."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def create_app(
     most_at_once: int = MOST_AT_ONCE,
     stream_times: StreamTimes | None = None,
 ) -> FastAPI:
-    """Nothing is asked of the control plane before the first request."""
+    """The control plane is not used before the first request."""
     streams = EventStreams(stream_times or StreamTimes())
     long = LongOperations(lambda error: Problem.model_validate(problem_of(error)))
 
@@ -164,7 +164,7 @@ def _progress_query(request: Request) -> tuple[int, int]:
 
 
 async def _not_found(_: Request, error: Exception) -> Response:
-    """What the router itself refuses."""
+    """Refusals of the router itself, as problem documents."""
     if not isinstance(error, HTTPException):
         raise error
     status = HTTPStatus(error.status_code)

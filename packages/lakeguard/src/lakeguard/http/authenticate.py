@@ -1,8 +1,7 @@
-"""Who a request is from, and what that principal may call.
+"""The principal of a request, and checks before its body is read.
 
-``Authenticator`` is the seam for users and tokens: it names a principal, or raises
-``NotAuthenticated`` (401) or ``NotPermitted`` (403). The embedded service has one, who uses this
-machine.
+An ``Authenticator`` returns a principal, or raises ``NotAuthenticated`` (401) or ``NotPermitted``
+(403).
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ from lakeguard_sdk.scheduling.task_token import PREFIX
 
 
 class Authenticator(Protocol):
-    """Names the principal of a request, by its headers (in lower case) and the client's address."""
+    """Finds the principal of a request by its headers (in lower case) and the client's address."""
 
     @property
     def is_local(self) -> bool:
-        """Whether everyone on this machine is let in, so that nobody else may reach it."""
+        """Whether no token is required, so that only this machine may reach the service."""
 
     @property
     def blocks(self) -> bool:
@@ -37,11 +36,11 @@ class Authenticator(Protocol):
 
 @dataclass(frozen=True)
 class LocalAuthenticator:
-    """One principal without a token, and runs with theirs."""
+    """The local user without a token, and tasks with theirs."""
 
     org_id: str
     ticket_of: Callable[[str], RunTicket]
-    """The ticket in a task token; refuses with ``BadToken``."""
+    """The ticket in a task token; raises ``BadToken``."""
     is_local: bool = True
     blocks: bool = False
 
@@ -59,10 +58,10 @@ class LocalAuthenticator:
 
 @dataclass(frozen=True)
 class TokenAuthenticator:
-    """Users, service tokens and tasks; nobody without a token."""
+    """Users, service tokens and tasks; a token is required."""
 
     authenticate: Callable[[str], Principal]
-    """Whom an Authorization header names; refuses with ``BadToken``."""
+    """The principal of an Authorization header; raises ``BadToken``."""
     is_local: bool = False
     blocks: bool = True
 
@@ -80,7 +79,7 @@ def bearer_token(headers: Mapping[str, str]) -> str:
 
 
 def require_all_figures(principal: Principal) -> None:
-    """Figures name every dataset."""
+    """Metrics name every dataset, so they require the right to read all of them."""
     if principal.kind is PrincipalKind.LOCAL:
         return
     verdict = may(principal, Action.READ)
@@ -89,7 +88,7 @@ def require_all_figures(principal: Principal) -> None:
 
 
 def require_permission(principal: Principal, operation: Operation) -> None:
-    """Before a body is read. What a run may do with tickets is checked by its ports."""
+    """Checked before a body is read. Tickets of tasks are checked by the ports."""
     if principal.kind is not PrincipalKind.TASK:
         return
     if operation.port == "reader" or (operation.port == "runs" and may_run_call(operation.method)):

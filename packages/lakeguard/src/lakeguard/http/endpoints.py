@@ -1,4 +1,4 @@
-"""Endpoints of the operations in the table: one function serves them all."""
+"""The endpoint that serves every operation of the table."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ IDEMPOTENCY_KEY = "idempotency-key"
 _LONGEST_KEY = 200
 _UNPROCESSABLE = HTTPStatus.UNPROCESSABLE_ENTITY
 _PRECONDITIONS = {"registry.apply": "registry.definitions"}
-"""Operations that take If-Match: of which other one's answer it is the ETag."""
+"""Operations that accept If-Match, with the operation whose ETag it must equal."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def endpoint(
 
 
 def _read(service: Service, call: Call, principal: Principal) -> Sequence[Any]:
-    """What a streamed operation answers now, to whoever the caller is now."""
+    """The current answer of a streamed operation, to the principal as authenticated last."""
     call = replace(call, principal=principal)
     values, _ = read_call(call.types, call.path, call.query, call.body)
     found: Sequence[Any] = _method(service, call)(**values)
@@ -159,7 +159,7 @@ def _may_succeed(error: Exception) -> bool:
 
 
 def _result(service: Service, call: Call) -> Answer:
-    """The answer of the port as the operation's answer."""
+    """Calls the port, and returns its answer as a response."""
     method = _method(service, call)
     types, operation = call.types, call.operation
     values, answers = read_call(types, call.path, call.query, call.body)
@@ -209,7 +209,7 @@ def _answer_json(types: Types, result: Any, gathered: Mapping[str, list[Any]]) -
 def _gathering(
     types: Types, answers: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-    """Callbacks that gather what they are called with, for the answer."""
+    """Callbacks that collect their arguments for the answer."""
     callbacks: dict[str, Any] = {}
     gathered: dict[str, list[Any]] = {}
     for name, kind in types.callbacks.items():
@@ -225,7 +225,7 @@ def _gathering(
 
 @dataclass(frozen=True)
 class _Measured:
-    """Answers with what the caller measured, and notes what is still to be measured."""
+    """Returns what the caller has measured, and collects what it still has to measure."""
 
     known: Mapping[str, Remeasured]
     wanted: list[RemeasurePlan]
@@ -285,7 +285,7 @@ def _require_match(service: Service, call: Call) -> None:
         raise DefinitionsChanged()
 
 
-# What takes long.
+# Long operations.
 
 
 async def _started(service: Service, long: LongOperations, call: Call) -> Response:

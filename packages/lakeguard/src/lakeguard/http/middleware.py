@@ -1,6 +1,6 @@
-"""What stands around every request: its id, its limits, its log line and its figures.
+"""Middleware of every request: its id, limits, log line, metrics and trace.
 
-Refusals of the port, of the router and of this layer all become problem documents here.
+All errors become problem documents here.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ PATIENCE_SECONDS = 30.0
 MOST_AT_ONCE = 128
 """Concurrent requests; further ones are refused with 429."""
 MOST_DROPPED = 64 * 1024 * 1024
-"""Bytes of a refused body that are read and dropped: many clients listen only after they have sent
-everything."""
+"""Bytes of a refused body that are read and dropped, because many clients only read the response
+after they have sent everything."""
 _LAST_SECONDS = 1.0
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}\Z", re.ASCII)
 _IDS = ("run_id", "task_id", "operation_id")
@@ -109,8 +109,8 @@ class _Exchange:
 class Guard:
     app: ASGIApp
     is_local: bool
-    """Whether everyone on this machine is let in: then requests must name this machine, so that no
-    page of a foreign site reaches it by a name of its own."""
+    """Whether no token is required. Then the Host header must name this machine, against DNS
+    rebinding."""
     figures: RequestFigures | None = None
     limits: RateLimits | None = None
     traces: Traces = field(default_factory=NoTraces)
@@ -238,7 +238,7 @@ class _LimitedBody:
     deadline: float
 
     async def __call__(self) -> Message:
-        if self.exchange.body_ended:  # whoever listens now waits for the end of the connection
+        if self.exchange.body_ended:  # the application waits for a disconnect
             return await self.receive()
         try:
             async with asyncio.timeout(max(0.0, self.deadline - time.monotonic())):
