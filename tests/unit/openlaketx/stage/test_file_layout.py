@@ -185,7 +185,7 @@ FORGED: dict[str, tuple[Edit, str]] = {
     "path of a chunk": (another_column, "t is at the position of another column"),
     "values of a chunk": (fewer_values, "t has another number of values"),
     "rows of a group": (fewer_rows, "its row groups have another number of rows"),
-    "dictionary": (all_by_dictionary, "t is encoded in another way than its footer says"),
+    "dictionary": (all_by_dictionary, "t is not encoded as its footer says"),
     "calendar": (julian, "its dates use the legacy Julian calendar"),
 }
 

@@ -116,7 +116,7 @@ def test_pages_outside_of_a_dictionary_are_told(tmp_path: Path, how: str) -> Non
     file = forged(tmp_path / "part.parquet", TEXTS, lambda _: None, **FALLBACK)
     check_footers(candidate(tmp_path), "silver.t")
     forged(file, TEXTS, ENCODINGS[how], **FALLBACK)
-    with pytest.raises(StagingFailed, match="t is encoded in another way than its footer says"):
+    with pytest.raises(StagingFailed, match="t is not encoded as its footer says"):
         check_footers(candidate(tmp_path), "silver.t")
 
 

@@ -276,7 +276,7 @@ def _check_rows(links: Iterable[Link], recount: Recount, root: str) -> None:
     for link in links:
         if recount.head(link) != link.head:
             raise LedgerUnreadable(
-                location=root, reason=f"the rows of batch {link.batch} are not those that were told"
+                location=root, reason=f"the rows of batch {link.batch} do not match the audit chain"
             )
 
 

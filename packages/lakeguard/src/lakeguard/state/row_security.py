@@ -1,7 +1,7 @@
 """Row-level security of PostgreSQL: a service role sees the rows of one organisation at a time.
 
-The policies bind every role but superusers and those with BYPASSRLS, the owner too. Views have the
-rights of whoever reads them (``security_invoker``), and so have functions.
+The policies bind every role but superusers and those with BYPASSRLS, the owner too. Views and
+functions have the rights of the caller (``security_invoker``).
 """
 
 from __future__ import annotations

@@ -176,12 +176,12 @@ def _header(file: BinaryIO, start: int, end: int) -> tuple[Fields, int]:
 def _check_encodings(data: Fields, shown: list[_Page], leaf: Leaf) -> None:
     """Readers skip row groups by the dictionary if one of two lists says that all pages use it."""
     by_dictionary = {page.encoding in _DICTIONARIES for page in shown}
-    told = by_dictionary
+    listed = by_dictionary
     if 13 in data:
-        told = {stats[2] in _DICTIONARIES for stats in data[13] if stats[1] != _DICTIONARY_PAGE}
-    plain_is_told = by_dictionary == {True} or _PLAIN in data[2]
-    if told != by_dictionary or not plain_is_told:
-        raise UnusualLayout(f"{leaf.name} is encoded in another way than its footer says")
+        listed = {stats[2] in _DICTIONARIES for stats in data[13] if stats[1] != _DICTIONARY_PAGE}
+    lists_plain = by_dictionary == {True} or _PLAIN in data[2]
+    if listed != by_dictionary or not lists_plain:
+        raise UnusualLayout(f"{leaf.name} is not encoded as its footer says")
 
 
 def _index(file: BinaryIO, chunk: Fields, leaf: Leaf, shown: list[_Page]) -> PageIndex | None:
@@ -203,13 +203,13 @@ def _index(file: BinaryIO, chunk: Fields, leaf: Leaf, shown: list[_Page]) -> Pag
         raise UnusualLayout(f"{leaf.name} has an index of other pages")
     if 6 not in chunk:
         return None
-    told = CompactReader(part(file, chunk[6], chunk[7])).struct(BOUNDS)
-    lists = (told[1], told[2], told[3], told.get(5, ()))
+    bounds = CompactReader(part(file, chunk[6], chunk[7])).struct(BOUNDS)
+    lists = (bounds[1], bounds[2], bounds[3], bounds.get(5, ()))
     sizes = [len(each) for each in lists]
     if {*sizes[:3]} != {len(shown)} or sizes[3] not in (len(shown), 0):
         raise UnusualLayout(f"{leaf.name} has an index of other pages")
     empty, lowest, highest, nulls = map(tuple, lists)
-    index = PageIndex(leaf.type, firsts, empty, lowest, highest, told[4], nulls)
+    index = PageIndex(leaf.type, firsts, empty, lowest, highest, bounds[4], nulls)
     return None if leaf.repeated else index
 
 

@@ -166,7 +166,7 @@ def _of_column(name: str, values: pa.ChunkedArray, chunk: Any) -> Iterator[str]:
     low, high = found["min"], found["max"]
     if pa.types.is_floating(values.type):  # a bound that is NaN says nothing
         pairs = ((statistics.min, low.as_py()), (statistics.max, high.as_py()))
-        same = all(math.isnan(told) or told == seen for told, seen in pairs)
+        same = all(math.isnan(bound) or bound == seen for bound, seen in pairs)
         same = same and (math.isnan(statistics.max) or not has_nan(values))
     elif _is_raw(values.type):
         same = (_raw(low), _raw(high)) == (statistics.min_raw, statistics.max_raw)
