@@ -68,17 +68,6 @@ def service_of(
     if client.delivery is not None:
         client.delivery.watch(lambda: database.commits)
     tickets = ticket_reader(settings, database)
-
-    def local_client(principal: Principal) -> Client:
-        if principal.task is None:
-            return client
-        ticket = principal.task.ticket
-        return client_of_run(client.reader, client.runs, ticket, client.lake, client.project)
-
-    @lru_cache(maxsize=_MOST_CLIENTS)
-    def checked_client(principal: Principal) -> Client:
-        return client_for(settings, database, principal)
-
     state = OrganisationState.of(database, settings.organisation)
     authenticator = authenticator_for(settings, database)
     figures = FigureSource(state, client.reader) if has_api else None
@@ -90,7 +79,7 @@ def service_of(
         authenticate=TokenAuthenticator(authenticator.authenticate)
         if tokens
         else LocalAuthenticator(settings.organisation, ticket_reader(settings)),
-        client_for=checked_client if tokens else local_client,
+        client_for=_clients(client, settings, database, tokens=tokens),
         keys_for=lambda principal: RequestKeys(state, principal.name),
         ticket_of=tickets,
         place=place,
@@ -102,6 +91,22 @@ def service_of(
         traces=open_traces(settings.service.traces),
         limits=None if has_api and not tokens else RateLimits(settings.service),
     )
+
+
+def _clients(
+    client: Client, settings: Settings, database: Database, *, tokens: bool
+) -> Callable[[Principal], Client]:
+    """The client of each principal; without tokens, all but tasks share that of the service."""
+    if tokens:
+        return lru_cache(maxsize=_MOST_CLIENTS)(partial(client_for, settings, database))
+
+    def local_client(principal: Principal) -> Client:
+        if principal.task is None:
+            return client
+        ticket = principal.task.ticket
+        return client_of_run(client.reader, client.runs, ticket, client.lake, client.project)
+
+    return local_client
 
 
 def certificate_of(settings: ServiceSettings) -> Certificate | None:
