@@ -42,4 +42,6 @@ def test_an_exported_head_is_verified(project: Path, shell: Shell) -> None:
     refused = shell("audit", "verify", "--head", file, "--project", project, "--json")
     assert refused.data["error"]["code"] == "LG-1015"
     file.write_text("{}")
-    assert "no exported head" in shell("audit", "verify", "--head", file, "--project", project).err
+    assert (
+        "not an exported head" in shell("audit", "verify", "--head", file, "--project", project).err
+    )

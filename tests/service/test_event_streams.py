@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from lakeguard.access import trusted_tokens
+from lakeguard.access import authenticate
 from lakeguard.access.principal import Action
 from lakeguard.http.app import create_app
 from lakeguard.http.event_streams import MOST_OF_ONE, StreamTimes
@@ -168,7 +168,7 @@ def test_only_readers_of_the_dataset_follow_its_runs(place: Place) -> None:
 
 
 def test_a_revoked_token_ends_its_streams(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trusted_tokens, "FRESH_SECONDS", 0)  # else it is trusted for a while
+    monkeypatch.setattr(authenticate, "FRESH_SECONDS", 0)  # else it is trusted for a while
     place.serve(StreamTimes(poll=0.01, check=0.0), tokens=True)
     run_id = opened(place.client).ticket.run_id
     token = place.identity.create_token("reads", [Action.READ], []).text

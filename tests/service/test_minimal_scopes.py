@@ -94,7 +94,7 @@ def test_what_a_command_is_about_needs_its_right(
     monkeypatch.setenv("LAKEGUARD_TOKEN", token)
     assert call(["jobs", "trigger", "report"]) == 1, "3 is a decision of the gate"
     shown = capsys.readouterr().err
-    assert "its scope has no run" in shown
+    assert "its scope does not include run" in shown
     assert "Next: ask an administrator" in shown
 
 

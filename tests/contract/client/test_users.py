@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from lakeguard.access.grants import user_rows
 from lakeguard.access.users import (
     LONGEST_NAME,
     OPERATOR,
     check_user_name,
     known_user,
-    user_names,
 )
 from lakeguard.services.ports.jobs import EmbeddedJobs
 from lakeguard.services.ports.operations import EmbeddedOperations
@@ -34,7 +34,7 @@ def jobs_of(client: Client, actor: str, org_id: str = "default") -> EmbeddedJobs
 
 def names(client: Client, org_id: str = "default") -> list[str]:
     with replace(jobs_of(client, "x").context, org_id=org_id).read() as tx:
-        return user_names(tx)
+        return [row.user_name for row in user_rows(tx)]
 
 
 def test_whoever_acts_is_a_user_from_then_on(tmp_path: Path) -> None:
@@ -67,15 +67,15 @@ def test_the_same_name_is_another_user_elsewhere(tmp_path: Path) -> None:
 
 
 def test_who_appears_twice_at_once_is_there_once(tmp_path: Path) -> None:
-    context = jobs_of(job_project(tmp_path), "ada").context
+    client = job_project(tmp_path)
+    context = jobs_of(client, "ada").context
 
     def appear(_: int) -> str:
         return context.transact(lambda tx: known_user(tx, "ada"))
 
     with ThreadPoolExecutor(8) as pool:
         assert len(set(pool.map(appear, range(16)))) == 1
-    with context.read() as tx:
-        assert user_names(tx).count("ada") == 1
+    assert names(client).count("ada") == 1
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from lakeguard.access.access_log import access_rows
 from lakeguard.access.authorise import grant_of
 from lakeguard.access.principal import EVERYTHING, Principal, PrincipalKind, Role
 from lakeguard.plane import open_state
@@ -22,6 +21,7 @@ from lakeguard_sdk.core.enums import Severity
 from lakeguard_sdk.expressions.measures import RowCount
 from lakeguard_sdk.model.definitions import ColumnDefinition, Definitions
 from tests.support.lakes.quarantined_by_hand import ByHand, definitions
+from tests.support.projects.access_logs import access_rows
 from tests.support.projects.definitions import rule
 from tests.support.projects.planes import NUMBERS
 from tests.support.projects.projects import make_project

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from lakeguard.access import session, trusted_tokens
+from lakeguard.access import authenticate, session
 from lakeguard.access.principal import Action, Role
 from lakeguard.plane import open_state
 from lakeguard.service_plane import manage_identity
@@ -30,7 +30,7 @@ TASKS, DATASETS = f"/api/v1/datasets/{NUMBERS}/tasks", "/api/v1/datasets"
 def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ServedRoles]:
     """Nothing that was read of a principal is trusted for longer than a call."""
     assert session.FRESH_SECONDS <= 60
-    for module in (session, trusted_tokens):
+    for module in (session, authenticate):
         monkeypatch.setattr(module, "FRESH_SECONDS", 0.0)
     with served_roles(tmp_path) as made:
         yield made

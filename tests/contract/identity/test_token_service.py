@@ -164,7 +164,7 @@ def test_what_may_not_be_read_is_not_there(place: Place) -> None:
 def test_a_revoked_token_is_refused(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     reads = place.holder("reads", Action.READ)
     assert reads.reader.datasets()
-    monkeypatch.setattr("lakeguard.access.trusted_tokens.FRESH_SECONDS", 0.0)
+    monkeypatch.setattr("lakeguard.access.authenticate.FRESH_SECONDS", 0.0)
     place.identity.revoke_token("reads", "no longer used")
     with pytest.raises(BadToken):
         reads.reader.datasets()

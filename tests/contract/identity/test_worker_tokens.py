@@ -10,7 +10,6 @@ from typing import Any
 import httpx
 import pytest
 
-from lakeguard.access.access_log import access_rows
 from lakeguard.access.authenticate import Authenticator
 from lakeguard.access.authorise import ACTIONS
 from lakeguard.access.principal import (
@@ -52,6 +51,7 @@ from tests.support.lakes.published_by_hand import (
     evidence_of,
     run_by_hand,
 )
+from tests.support.projects.access_logs import access_rows
 from tests.support.projects.planes import NUMBERS, numbers_definitions
 from tests.support.projects.projects import make_project
 
@@ -184,9 +184,9 @@ def test_whoever_may_not_read_claims_nothing(place: Place) -> None:
     worker = place.worker()
     task = worker.jobs.trigger("report", "test").task_id
     blind = connect(place.url, token=place.identity.create_token("x", (Action.WORK,), ()).text)
-    with pytest.raises(NotPermitted, match=r"dispatch\.claim: its scope has no read"):
+    with pytest.raises(NotPermitted, match=r"dispatch\.claim: its scope does not include read"):
         blind.dispatch.claim(this_process("test"))
-    with pytest.raises(NotPermitted, match="its scope has no read"):
+    with pytest.raises(NotPermitted, match="its scope does not include read"):
         blind.dispatch.report_and_claim((), this_process("test"))
     assert worker.jobs.task(task).state is TaskState.QUEUED
 
@@ -295,7 +295,7 @@ def test_a_revoked_worker_writes_no_more_with_the_tokens_of_its_tasks(
     worker.runs.submit_schema(plan.ticket, plan.declared)
     task = connect(place.url, token=place.task_tokens()[-1])
     revoke(place.identity)
-    monkeypatch.setattr("lakeguard.access.trusted_tokens.FRESH_SECONDS", 0.0)
+    monkeypatch.setattr("lakeguard.access.authenticate.FRESH_SECONDS", 0.0)
     evidence = evidence_of(DeltaLake(), plan, [1])
     for client in (task, worker):
         with pytest.raises(BadToken):

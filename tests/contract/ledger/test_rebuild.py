@@ -127,7 +127,7 @@ def test_a_damaged_ledger_is_not_believed(database: Database, tmp_path: Path) ->
     data = files.read()
     changed = data.set_column(data.schema.get_field_index("body"), "body", [["1", "2", "3"]])
     files.replace(changed, 1_000)
-    with pytest.raises(LedgerUnreadable, match="not those that were told"):
+    with pytest.raises(LedgerUnreadable, match="do not match the audit chain"):
         rebuild(database, tmp_path)
     assert not any(contents(database).values()), "nothing is half restored"
 

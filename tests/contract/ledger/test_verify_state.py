@@ -90,7 +90,7 @@ def test_an_inserted_row(lake: ProvenLake) -> None:
     finding = findings.pop("promotion_status")
     assert set(findings) == {"promotion_current"}, "the view over it"
     assert (finding.kind, finding.place) == (Kind.ROW, "promotion_status 999")
-    assert "never told" in finding.message
+    assert "not in the ledger" in finding.message
 
 
 def test_reordered_rows(lake: ProvenLake) -> None:

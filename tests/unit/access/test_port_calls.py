@@ -11,7 +11,7 @@ from lakeguard.access.authorised import Authorised
 from lakeguard.access.port_calls import CALLS, About
 from lakeguard.access.principal import Action
 from lakeguard.access.visible import SHOWN
-from lakeguard.services.authorised_client import PORTS
+from lakeguard_sdk.api.operations import PORTS
 from lakeguard_sdk.client import Client
 
 LISTS = {"reader.policies", "jobs.dag_versions", "operations.reconcile", "ledger.sync"}

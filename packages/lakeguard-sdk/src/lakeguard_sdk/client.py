@@ -53,7 +53,7 @@ class DeliveryLoop(Protocol):
         """Deliver soon what another process wrote."""
 
     def watch(self, commits: Callable[[], int]) -> None:
-        """Also deliver soon what is counted by ``commits``."""
+        """Also deliver soon after the count of ``commits`` increases."""
 
     def deliver(self) -> None:
         """Deliver everything written so far."""

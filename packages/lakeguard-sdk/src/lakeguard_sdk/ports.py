@@ -108,7 +108,7 @@ class Reader(Protocol):
     def executions(
         self, *, status: RunStatus | None = None, since: datetime | None = None, limit: int = 50
     ) -> Sequence[JobExecution]:
-        """Of Python and HTTP jobs, newest first; those that run come before all others."""
+        """Executions of Python and HTTP jobs, newest first; running ones come before all others."""
 
     def execution(self, run_id: str) -> JobExecution: ...
     def search(
@@ -122,8 +122,8 @@ class Reader(Protocol):
         layer: Layer | None = None,
         limit: int = 50,
     ) -> Sequence[FoundDataset]:
-        """Datasets with every word of the text, or words that begin so, in name, description,
-        owner, domain, tags or columns; the exact name first."""
+        """Datasets with every word of the text, or with words that begin with it, in name,
+        description, owner, domain, tags or columns; the exact name first."""
 
     def changed(self) -> Sequence[DatasetName]:
         """Datasets that a run would build differently than their published version: never
@@ -134,7 +134,7 @@ class Reader(Protocol):
 
     def run(self, run_id: str) -> RunRow: ...
     def run_events(self, run_id: str) -> Sequence[RunEvent]:
-        """What happened to the run so far, in order; the last one says that it has ended."""
+        """What happened to the run so far, in order; ENDED is the last event."""
 
     def facts(self, run_id: str) -> RunFacts | None:
         """None if the run submitted no evidence."""
@@ -188,7 +188,7 @@ class Reader(Protocol):
     def source_files(
         self, dataset_id: str, version: int, keys: Sequence[str]
     ) -> Sequence[SourceFile]:
-        """Those among the source files that the version has read; some 1,000 at a time."""
+        """Those of the source files that the version has read; ask for about 1,000 at a time."""
 
     def source_file_page(
         self, dataset_id: str, version: int, after: str = ""
@@ -246,7 +246,7 @@ class Runs(Protocol):
 
     def heartbeat(self, ticket: RunTicket) -> float: ...
     def task_token(self, ticket: RunTicket) -> str:
-        """For calls about this attempt alone: good for ten minutes, while its lease holds."""
+        """A token for calls of this attempt only, valid for ten minutes while the lease holds."""
 
     def submit_schema(
         self, ticket: RunTicket, live: TableSchema, lineage: BatchLineage | None = None

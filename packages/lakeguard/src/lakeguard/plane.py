@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -15,6 +14,7 @@ from sqlalchemy import make_url
 
 from lakeguard.access.keys import KEY_FILE, IdentityKeys
 from lakeguard.access.permission import OwnRun, Refusing
+from lakeguard.access.users import local_user
 from lakeguard.notifications.sender import NotificationSender, senders_of
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.relay.attach import attach
@@ -170,7 +170,7 @@ def all_ports(
     relay: Relay,
     senders: Mapping[Topic, NotificationSender],
 ) -> Client:
-    """What they write is delivered by somebody else."""
+    """Unchecked ports over one State; delivery is left to the caller."""
     return Client(
         reader=_reader(context, settings.lake, settings.check_files),
         runs=_runs(context),
@@ -215,7 +215,7 @@ def context_of(settings: Settings, database: Database) -> PlaneContext:
         org_id=settings.organisation,
         lake=settings.lake,
         clock=_clock(database),
-        actor=local_person(),
+        actor=local_user(),
         check_files=settings.check_files,
         maintenance=settings.maintenance,
         quarantine_tables=_quarantine_tables(),
@@ -227,7 +227,7 @@ def context_of(settings: Settings, database: Database) -> PlaneContext:
 
 
 def keys_of(settings: Settings) -> IdentityKeys:
-    """The identity key of the environment; nothing is read or made yet."""
+    """The identity key of the environment; nothing is read or created yet."""
     place = settings.database.file or settings.folder / ".lakeguard" / "state.db"
     return IdentityKeys(settings.identity.key, place.with_name(KEY_FILE))
 
@@ -359,16 +359,6 @@ def _quarantine_tables() -> QuarantineTables:
     from lakeguard.lake.quarantine_tables import DeltaQuarantineTables
 
     return DeltaQuarantineTables()
-
-
-# What the context of a project needs besides.
-
-
-def local_person() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return "unknown"
 
 
 def _clock(database: Database) -> Callable[[], datetime]:

@@ -1,13 +1,14 @@
-"""Composition root of a service: who calls, and the ports of each principal."""
+"""Composition root of a service: authentication, and the ports of each principal."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lakeguard.access.users import local_user
 from lakeguard.notifications.sender import senders_of
 from lakeguard.plane import (
     all_ports,
@@ -15,7 +16,6 @@ from lakeguard.plane import (
     connect_embedded,
     context_of,
     keys_of,
-    local_person,
     open_state,
 )
 from lakeguard.relay.relay import Relay
@@ -34,20 +34,20 @@ if TYPE_CHECKING:
     from lakeguard_sdk.model.run import RunTicket
 
 _MOST_CLIENTS = 1_000
-"""Kept by a service for the principals that it knows."""
+"""Clients of principals that a service caches."""
 
 
 def open_service(
     folder: str, place: Place, *, env: str | None = None, tokens: bool = False
 ) -> Service:
-    """The control plane of a project folder, to be served."""
+    """The service of a project folder, not yet listening."""
     settings = load_settings(Path(folder), env)
     return service_of(connect_embedded(folder, env=env), settings, place, tokens=tokens)
 
 
 def needs_tokens(settings: Settings, place: Place) -> bool:
-    """Whether a service asks who is there: a file on this machine, served to this machine, is
-    open to whoever may read the file. Through a proxy, others come too."""
+    """Whether requests need a token. They do not if the State is a file and only this machine is
+    served, without a proxy: whoever may read the file may call the service."""
     proxies = settings.service.trusted_proxies
     return settings.database.file is None or not place.is_loopback or bool(proxies)
 
@@ -55,8 +55,8 @@ def needs_tokens(settings: Settings, place: Place) -> bool:
 def service_of(
     client: Client, settings: Settings, place: Place, *, has_api: bool = True, tokens: bool = False
 ) -> Service:
-    """Without the API, only reports of tasks and events arrive. Without tokens, everyone on this
-    machine is let in, as the local user."""
+    """Without the API, only reports of tasks and events are accepted. Without tokens, everyone on
+    this machine may call it, as the local user."""
     from lakeguard.http.authenticate import LocalAuthenticator, TokenAuthenticator
     from lakeguard.http.rate_limits import RateLimits
     from lakeguard.http.service import Service
@@ -68,17 +68,6 @@ def service_of(
     if client.delivery is not None:
         client.delivery.watch(lambda: database.commits)
     tickets = ticket_reader(settings, database)
-
-    def local_client(principal: Principal) -> Client:
-        if principal.task is None:
-            return client
-        ticket = principal.task.ticket
-        return client_of_run(client.reader, client.runs, ticket, client.lake, client.project)
-
-    @lru_cache(maxsize=_MOST_CLIENTS)
-    def checked_client(principal: Principal) -> Client:
-        return client_for(settings, database, principal)
-
     state = OrganisationState.of(database, settings.organisation)
     authenticator = authenticator_for(settings, database)
     figures = FigureSource(state, client.reader) if has_api else None
@@ -90,7 +79,7 @@ def service_of(
         authenticate=TokenAuthenticator(authenticator.authenticate)
         if tokens
         else LocalAuthenticator(settings.organisation, ticket_reader(settings)),
-        client_for=checked_client if tokens else local_client,
+        client_for=_clients(client, settings, database, tokens=tokens),
         keys_for=lambda principal: RequestKeys(state, principal.name),
         ticket_of=tickets,
         place=place,
@@ -104,6 +93,22 @@ def service_of(
     )
 
 
+def _clients(
+    client: Client, settings: Settings, database: Database, *, tokens: bool
+) -> Callable[[Principal], Client]:
+    """The client of each principal; without tokens, all but tasks share that of the service."""
+    if tokens:
+        return lru_cache(maxsize=_MOST_CLIENTS)(partial(client_for, settings, database))
+
+    def local_client(principal: Principal) -> Client:
+        if principal.task is None:
+            return client
+        ticket = principal.task.ticket
+        return client_of_run(client.reader, client.runs, ticket, client.lake, client.project)
+
+    return local_client
+
+
 def certificate_of(settings: ServiceSettings) -> Certificate | None:
     from lakeguard.http.certificate import Certificate
 
@@ -113,7 +118,7 @@ def certificate_of(settings: ServiceSettings) -> Certificate | None:
 
 
 def client_for(settings: Settings, database: Database, principal: Principal) -> Client:
-    """All ports for one principal of a service. The process delivers by a client of its own."""
+    """All ports for one principal. The service delivers with its own client."""
     from lakeguard.services.authorised_client import authorised_client
 
     context = replace(
@@ -131,16 +136,16 @@ def client_for(settings: Settings, database: Database, principal: Principal) -> 
 def manage_identity(
     settings: Settings, database: Database, principal: Principal | None = None
 ) -> ManageIdentity:
-    """Users, roles and tokens of the environment; without a principal, for the local user."""
+    """Management of users, roles and tokens; without a principal, for the local user."""
     from lakeguard.services.manage_identity import ManageIdentity
 
-    actor = local_person() if principal is None else principal.name
+    actor = local_user() if principal is None else principal.name
     state = OrganisationState.of(database, settings.organisation, database.clock, actor)
     return ManageIdentity(state, keys_of(settings), principal)
 
 
 def authenticator_for(settings: Settings, database: Database) -> Authenticator:
-    """Tells whose the text of an Authorization header is."""
+    """Finds the principal of an Authorization header."""
     from lakeguard.access.authenticate import Authenticator
 
     state = OrganisationState.of(database, settings.organisation, database.clock)
@@ -150,14 +155,14 @@ def authenticator_for(settings: Settings, database: Database) -> Authenticator:
 def ticket_reader(
     settings: Settings, database: Database | None = None
 ) -> Callable[[str], RunTicket]:
-    """Reads task tokens of the environment; refuses with ``BadToken``. With its database, also
-    those of an organisation that is disabled, and of a worker that may no longer work."""
+    """Reads task tokens of the environment; raises ``BadToken``. With a database, it also refuses
+    tokens of a disabled organisation, and of a worker that may no longer work."""
     keys, check = keys_of(settings), None
     if database is not None:
-        from lakeguard.access.trusted_tokens import StandingTasks
+        from lakeguard.access.session import require_admitted
 
         state = OrganisationState.of(database, settings.organisation, database.clock)
-        check = StandingTasks(state).require
+        check = partial(require_admitted, state)
 
     def read(text: str) -> RunTicket:
         from lakeguard.access.task_tokens import TaskTokens

@@ -80,5 +80,5 @@ def test_a_file_that_is_no_parquet_file_is_refused(tmp_path: Path, content: byte
     run = tmp_path / "bronze/orders/runs/run_1"
     made = staged(tmp_path, run)
     next(run.rglob("*.parquet")).write_bytes(content)
-    with pytest.raises(StagingFailed, match="it is no plain Parquet file"):
+    with pytest.raises(StagingFailed, match="it is not a plain Parquet file"):
         collect_batch(made, LocalStorage())

@@ -116,7 +116,7 @@ def test_pages_outside_of_a_dictionary_are_told(tmp_path: Path, how: str) -> Non
     file = forged(tmp_path / "part.parquet", TEXTS, lambda _: None, **FALLBACK)
     check_footers(candidate(tmp_path), "silver.t")
     forged(file, TEXTS, ENCODINGS[how], **FALLBACK)
-    with pytest.raises(StagingFailed, match="t is encoded in another way than its footer says"):
+    with pytest.raises(StagingFailed, match="t is not encoded as its footer says"):
         check_footers(candidate(tmp_path), "silver.t")
 
 
@@ -279,5 +279,5 @@ def test_bytes_are_no_geometries(tmp_path: Path) -> None:
     rows = pa.table({"t": pa.array([b"\1\1\0\0\0" + bytes(16)])})
     file = forged(tmp_path / "part.parquet", rows, edit)
     assert by_duckdb(f"SELECT typeof(t) FROM '{file}'")[0][0].startswith("GEOMETRY")
-    with pytest.raises(StagingFailed, match="its metadata have geometries"):
+    with pytest.raises(StagingFailed, match="its metadata declare geometries"):
         check_footers(candidate(tmp_path), "silver.t")

@@ -1,1 +1,1 @@
-"""The HTTP API: one table of operations, and the client made of it."""
+"""The HTTP API: the table of operations, and the client generated from it."""

@@ -1,4 +1,4 @@
-"""Connects to the control plane of a service."""
+"""Clients of a service, synchronous and asynchronous."""
 
 from __future__ import annotations
 
@@ -25,14 +25,13 @@ from lakeguard_sdk.scheduling.task_token import SERVICE_PREFIX
 
 TOKEN_VARIABLE = "LAKEGUARD_TOKEN"  # noqa: S105 - the name of the variable
 _LIMITS = httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=4.0)
-"""Connections that are idle are closed before the service does."""
+"""Idle connections are closed before the service closes them."""
 _SENDABLE = re.compile("[!-~]*")
 _INFO = Request("GET", f"{PREFIX}/service")
 
 
 def connect_remote(url: str, *, token: str | None = None) -> Client:
-    """The control plane of the service at ``url``; with the token of a task, no more than its run
-    may do."""
+    """A client of the service at ``url``. With a task token, it may do only what the run may."""
     base, service = url.rstrip("/"), without_password(url.rstrip("/"))
     http = httpx.Client(base_url=base, timeout=TIMEOUT, limits=_LIMITS, headers=_headers(token))
     transport = Transport(http)
@@ -51,7 +50,7 @@ def connect_remote(url: str, *, token: str | None = None) -> Client:
 
 @dataclass(frozen=True)
 class AsyncClient:
-    """The ports of a service, of which every method is to be awaited.
+    """The ports of a service, with methods to be awaited.
 
     Use ``async with connect_async(url) as client``.
     """
@@ -78,7 +77,7 @@ class AsyncClient:
 
 
 def connect_async(url: str, *, token: str | None = None) -> AsyncClient:
-    """The same for an event loop; nothing is asked before the first call."""
+    """The same for an event loop; no request is sent before the first call."""
     base, service = url.rstrip("/"), without_password(url.rstrip("/"))
     http = httpx.AsyncClient(
         base_url=base, timeout=TIMEOUT, limits=_LIMITS, headers=_headers(token)
@@ -88,7 +87,7 @@ def connect_async(url: str, *, token: str | None = None) -> AsyncClient:
 
 
 def without_password(url: str) -> str:
-    """The URL as messages name it, without a user and password."""
+    """The URL without user and password, for messages."""
     parts = urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
@@ -100,7 +99,7 @@ def _headers(token: str | None) -> dict[str, str]:
 
 
 def _token(given: str | None) -> str:
-    """Without the blanks and line ends around it, as files of secrets have them."""
+    """Secret files often end with a line break, so surrounding white space is removed."""
     text = (given or os.environ.get(TOKEN_VARIABLE, "")).strip()
     if not _SENDABLE.fullmatch(text):
         raise BadToken()

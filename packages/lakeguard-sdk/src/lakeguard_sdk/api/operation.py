@@ -17,19 +17,19 @@ class Effect(StrEnum):
     SAFE = "safe"
     """It changes nothing."""
     IDEMPOTENT = "idempotent"
-    """The same call again has the same answer and changes nothing more."""
+    """Repeating the call returns the same answer and changes nothing more."""
     KEYED = "keyed"
-    """It is repeated safely with the same ``Idempotency-Key``."""
+    """It is safe to repeat with the same ``Idempotency-Key``."""
     ONCE = "once"
-    """It is never repeated by itself: what a lost answer held is given up when its lease ends."""
+    """Never retried automatically: what a lost answer assigned is released when its lease ends."""
 
 
 @dataclass(frozen=True)
 class Operation:
     """``port.method`` as ``verb path``.
 
-    Path fields name parameters, or a field of one (``{ticket.run_id}``). Other parameters stand in
-    the query of a GET or DELETE, and in the body of all else.
+    Path fields name parameters, or a field of one (``{ticket.run_id}``). Other parameters are sent
+    in the query of a GET or DELETE, and in the body otherwise.
     """
 
     port: str
@@ -38,18 +38,18 @@ class Operation:
     path: str
     effect: Effect
     answer: str = ""
-    """The field that holds an answer which is no model."""
+    """The field that holds the answer, if the answer is not a model itself."""
     long: bool = False
-    """Answered by an operation that the caller asks for until it has ended."""
+    """Answered with 202 and an operation, which the caller polls until it has ended."""
     paged: bool = False
     rows: bool = False
-    """The body holds values of rows, which may have any character."""
+    """The body holds values of rows, which may contain any character."""
     tagged: bool = False
-    """The answer has an ETag, which the caller may send back as If-Match."""
+    """The answer has an ETag."""
     streamed: bool = False
-    """The answer may be had as server-sent events, as they happen."""
+    """The answer is also available as server-sent events."""
     raw: bool = False
-    """The body is not JSON of ours, and is passed on as it came."""
+    """The body is passed to the method unchanged."""
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""Operations that take long, as the service shows them."""
+"""Long operations as the service reports them, and what a client must know of a service."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
 
 OPERATIONS_PATH = f"{PREFIX}/operations/{{operation_id}}"
 LONGEST_WAIT = 30
-"""Seconds that a request waits at most for an operation to go on."""
+"""Maximum seconds that a request waits for progress of an operation."""
 
 
 class OperationStatus(StrEnum):
@@ -29,15 +29,15 @@ class OperationState(FrozenModel):
     started_at: Instant
     ended_at: Instant | None = None
     progress: tuple[str, ...] = ()
-    """Lines after those that the caller has seen."""
+    """Lines that the caller has not seen yet."""
     lines: int = 0
-    """How many lines there were in all."""
+    """The number of lines so far."""
     result: Any = None
     problem: Problem | None = None
 
 
 class ServiceInfo(FrozenModel):
-    """What a client has to know of the service."""
+    """What a client must know of the service."""
 
     version: str
     organisation: str

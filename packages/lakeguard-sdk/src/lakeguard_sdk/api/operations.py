@@ -1,10 +1,11 @@
 """The table of operations: one row for each method of each port.
 
-Server, client, OpenAPI document and reference page are all made of it.
+Server, client, OpenAPI document and reference page are generated from it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 
 from lakeguard_sdk.api.operation import Effect, Operation
@@ -28,9 +29,15 @@ PORTS: dict[str, type] = {
 """By the name that ``Client`` gives them."""
 
 
-def _get(call: str, path: str, answer: str = "", **more: bool) -> Operation:
+def _row(
+    call: str, verb: str, path: str, effect: Effect, answer: str, more: Mapping[str, bool]
+) -> Operation:
     port, _, method = call.partition(".")
-    return Operation(port, method, "GET", path, Effect.SAFE, answer, **more)
+    return Operation(port, method, verb, path, effect, answer, **more)
+
+
+def _get(call: str, path: str, answer: str = "", **more: bool) -> Operation:
+    return _row(call, "GET", path, Effect.SAFE, answer, more)
 
 
 def _list(call: str, path: str) -> Operation:
@@ -38,31 +45,26 @@ def _list(call: str, path: str) -> Operation:
 
 
 def _ask(call: str, path: str, answer: str = "", **more: bool) -> Operation:
-    """A question whose parameters need a body."""
-    port, _, method = call.partition(".")
-    return Operation(port, method, "POST", path, Effect.SAFE, answer, **more)
+    """A read whose parameters need a body."""
+    return _row(call, "POST", path, Effect.SAFE, answer, more)
 
 
 def _put(call: str, path: str, answer: str = "", **more: bool) -> Operation:
-    port, _, method = call.partition(".")
-    return Operation(port, method, "PUT", path, Effect.IDEMPOTENT, answer, **more)
+    return _row(call, "PUT", path, Effect.IDEMPOTENT, answer, more)
 
 
 def _post(call: str, path: str, answer: str = "", **more: bool) -> Operation:
     """An action that an Idempotency-Key makes repeatable."""
-    port, _, method = call.partition(".")
-    return Operation(port, method, "POST", path, Effect.KEYED, answer, **more)
+    return _row(call, "POST", path, Effect.KEYED, answer, more)
 
 
 def _again(call: str, path: str, answer: str = "", **more: bool) -> Operation:
     """An action that is idempotent by itself."""
-    port, _, method = call.partition(".")
-    return Operation(port, method, "POST", path, Effect.IDEMPOTENT, answer, **more)
+    return _row(call, "POST", path, Effect.IDEMPOTENT, answer, more)
 
 
 def _once(call: str, path: str, answer: str = "", **more: bool) -> Operation:
-    port, _, method = call.partition(".")
-    return Operation(port, method, "POST", path, Effect.ONCE, answer, **more)
+    return _row(call, "POST", path, Effect.ONCE, answer, more)
 
 
 _READER = (
@@ -232,9 +234,9 @@ OPERATIONS: tuple[Operation, ...] = (
 
 @cache
 def operations_by_name() -> dict[str, Operation]:
-    """By ``port.method``; a port method or a route that stands twice is refused."""
+    """By ``port.method``; raises ValueError for a duplicate method or route."""
     found = {operation.name: operation for operation in OPERATIONS}
     routes = {(operation.verb, operation.template) for operation in OPERATIONS}
     if len(found) < len(OPERATIONS) or len(routes) < len(OPERATIONS):
-        raise ValueError("a method or a route stands twice in the table of operations")
+        raise ValueError("the table of operations has a duplicate method or route")
     return found

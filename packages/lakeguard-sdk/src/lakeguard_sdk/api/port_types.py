@@ -1,4 +1,4 @@
-"""Parameters and answers of the operations as types, read from the annotations of the ports."""
+"""Types of the parameters and answers of operations, from the annotations of the ports."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from pydantic import BeforeValidator, Field, PlainSerializer, TypeAdapter, WithJ
 from pydantic import create_model as make_model
 
 from lakeguard_sdk.api.operation import Operation
-from lakeguard_sdk.api.operations import OPERATIONS, PORTS
+from lakeguard_sdk.api.operations import PORTS
 from lakeguard_sdk.core.frozen_model import Day, FrozenModel, Instant
 
 MOST_ITEMS = 10_000
-"""Of a page, and of a ``limit`` that is no page."""
+"""The largest ``limit``."""
 LARGEST_NUMBER = 2**63 - 1
 MISSING = inspect.Parameter.empty
 _QUERY_NAMES = {"at": "as_of"}
@@ -30,13 +30,13 @@ _QUERY_NAMES = {"at": "as_of"}
 
 @dataclass(frozen=True)
 class Parameter:
-    """One value of a call: its name on the wire, and where it stands."""
+    """One value of a call under its name on the wire."""
 
     name: str
     kind: Any
     default: Any = MISSING
     source: str = ""
-    """The parameter of the method, if this is a field of it."""
+    """The parameter of the method that this is a field of, if any."""
 
     @property
     def is_required(self) -> bool:
@@ -49,11 +49,11 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Types:
-    """What an operation takes and answers."""
+    """What an operation takes and returns."""
 
     operation: Operation
     parameters: dict[str, Parameter]
-    """By name, as the method has them, without callbacks."""
+    """Parameters of the method by name, without callbacks."""
     callbacks: dict[str, Any]
     """Annotations of callbacks."""
     path: tuple[Parameter, ...]
@@ -62,29 +62,29 @@ class Types:
     answer: type[FrozenModel] | None
     """None: the method returns nothing."""
     item: Any = None
-    """Of a list that is read in pages."""
+    """The type of an item, if the list is paged."""
     result: Any = None
-    """As the method is annotated."""
+    """The annotated return type of the method."""
     doc: str = ""
 
     @property
     def is_wrapped(self) -> bool:
-        """Whether the answer is a field of what is sent."""
+        """Whether the answer is sent as a field of a wrapper model."""
         return self.answer is not None and self.answer is not self.result
 
     @property
     def has_limit(self) -> bool:
-        """Whether the method itself reads no more than a page needs."""
+        """Whether the method itself limits what it reads."""
         return self.operation.paged and "limit" in self.parameters
 
     @cached_property
     def items(self) -> TypeAdapter[Any]:
-        """Of all pages together."""
+        """For all items of all pages."""
         return TypeAdapter(self.result)
 
 
 def _resolved(module: types.ModuleType) -> dict[str, Any]:
-    """Names of a module with those that it imports for type checkers only."""
+    """Names of a module, including those imported for type checking only."""
     names = dict(vars(module))
     for node in ast.parse(inspect.getsource(module)).body:
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
@@ -98,7 +98,7 @@ def _resolved(module: types.ModuleType) -> dict[str, Any]:
 _names_of = cache(_resolved)
 
 
-# What annotations mean on the wire.
+# Annotations on the wire.
 
 
 def _pairs(value: Any) -> Any:
@@ -116,8 +116,8 @@ def _sorted(value: Iterable[Any]) -> list[Any]:
 
 
 def _on_the_wire(kind: Any) -> Any:
-    """The annotation with its bounds: times have a zone, whole numbers 64 bits, and a mapping whose
-    keys are no text is a list of pairs."""
+    """The annotation with its bounds: times have a zone, integers 64 bits, and a mapping whose keys
+    are tuples is sent as a list of pairs."""
     if kind is int:
         return Annotated[int, Field(ge=-LARGEST_NUMBER - 1, le=LARGEST_NUMBER)]
     if kind in (datetime, date):
@@ -143,13 +143,13 @@ def _on_the_wire(kind: Any) -> Any:
 
 
 def is_callback(kind: Any) -> bool:
-    """Also if it may be None."""
+    """Whether a parameter is a callback, or may be one."""
     parts = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
     return any(get_origin(part) is collections.abc.Callable for part in parts)
 
 
 def callback_types(kind: Any) -> tuple[Any, Any]:
-    """What a callback takes; and what it returns, or None."""
+    """The types that a callback takes and returns; None if it returns nothing."""
     parts = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
     found = next(part for part in parts if get_origin(part) is collections.abc.Callable)
     (taken,), returned = get_args(found)
@@ -216,8 +216,8 @@ def _parameters(
 def _path(
     operation: Operation, parameters: Mapping[str, Parameter]
 ) -> tuple[tuple[Parameter, ...], list[Parameter]]:
-    """Parameters of the path; and of the query, where a field of a parameter stands in the path and
-    there is no body."""
+    """Parameters of the path; and the other fields of those parameters of which the path has one
+    field, which belong to the query if there is no body."""
     path: list[Parameter] = []
     spread: list[Parameter] = []
     for field in operation.path_fields:
@@ -236,7 +236,7 @@ def _path(
 
 
 def field_of(parameter: Parameter) -> str:
-    """The field of the source parameter that stands under this name."""
+    """The field of the source parameter that has this name on the wire."""
     back = {shown: name for name, shown in _QUERY_NAMES.items()}
     return back.get(parameter.name, parameter.name)
 
@@ -285,16 +285,5 @@ def _answer(
     if result is type(None):
         return None
     if not (isinstance(result, type) and issubclass(result, FrozenModel)):
-        raise TypeError(f"{operation.name} answers {result}, so its row names a field for it")
+        raise TypeError(f"{operation.name} returns {result}: name a field for it in its row")
     return result
-
-
-def missing_rows() -> list[str]:
-    """Methods of ports that the table lacks."""
-    listed = {operation.name for operation in OPERATIONS}
-    return [
-        f"{port}.{method}"
-        for port, protocol in PORTS.items()
-        for method in vars(protocol)
-        if not method.startswith("_") and f"{port}.{method}" not in listed
-    ]

@@ -1,4 +1,4 @@
-"""RFC 9457 problem documents, and the errors that they stand for."""
+"""RFC 9457 problem documents, and the errors that they represent."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MEDIA_TYPE = "application/problem+json"
 
 
 class ProblemPlace(FrozenModel):
-    """Where in a file."""
+    """A place in a file."""
 
     file: str
     line: int
@@ -32,13 +32,13 @@ class ProblemPlace(FrozenModel):
 
 
 class Problem(FrozenModel):
-    """Why a request was refused, in the words of the command line."""
+    """Why a request was refused; the same message as on the command line."""
 
     model_config = ConfigDict(extra="ignore")
 
     type: str = "about:blank"
     title: str
-    """The name of the error in words."""
+    """The name of the error, in words."""
     status: int
     detail: str
     """What happened, and why."""
@@ -51,14 +51,14 @@ class Problem(FrozenModel):
     error: str | None = None
     """The name of the error."""
     fields: dict[str, Any] = Field(default_factory=dict)
-    """What the message names."""
+    """The values in the message."""
     place: ProblemPlace | None = None
     errors: tuple[Problem, ...] = ()
-    """The single errors of many definitions."""
+    """One problem for each invalid definition."""
 
 
 def fields_of(error: LakeGuardError) -> dict[str, Any]:
-    """The error's fields as JSON; none of errors that may name locations of the State."""
+    """The error's fields as JSON; none for errors whose fields may name locations of the State."""
     if isinstance(error, StateError):
         return {}
     found = to_jsonable_python(error.fields, fallback=str)
@@ -71,7 +71,7 @@ def _classes() -> dict[str, type[LakeGuardError]]:
 
 
 def error_of(problem: Problem) -> LakeGuardError:
-    """The error that the service raised, of the same class."""
+    """The error that the service raised, as the same class."""
     found = _classes().get(problem.error or "")
     if found is None:
         return RequestRefused(status=problem.status, reason=problem.detail)
@@ -85,8 +85,8 @@ def error_of(problem: Problem) -> LakeGuardError:
 
 
 def error_of_body(status: int, body: bytes) -> LakeGuardError:
-    """Also of an answer that is no problem document, such as that of a proxy."""
+    """Also for a body that is not a problem document, such as that of a proxy."""
     try:
         return error_of(Problem.model_validate_json(body))
     except ValidationError:
-        return RequestRefused(status=status, reason="the answer is not one of the service")
+        return RequestRefused(status=status, reason="the response is not a problem document")

@@ -1,4 +1,4 @@
-"""A call of a port over HTTP, as steps that a sync or an async transport carries out."""
+"""A port call over HTTP as steps, which a sync or async transport carries out."""
 
 from __future__ import annotations
 
@@ -30,12 +30,11 @@ T = TypeVar("T")
 
 PAGE_SIZE = 1_000
 MOST_RESTARTS = 3
-"""Of a list that changes while it is read."""
+"""How often a list that changes while it is read is started again."""
 TRIES = 4
 BACKOFF = Backoff(first=0.2, longest=5.0)
 LONGEST_PAUSE = 30.0
-_TOO_MANY = 429
-"""Nothing was done."""
+_TOO_MANY = 429  # nothing was done, so it is always safe to retry
 _UNAVAILABLE = (_TOO_MANY, 502, 503, 504)
 
 
@@ -47,7 +46,7 @@ class Request:
     body: bytes | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     is_repeatable: bool = True
-    """Whether it may be sent again when its answer is lost."""
+    """Whether it may be sent again if its response is lost."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Lost:
-    """No answer came. If the request was never sent, it may always be sent again."""
+    """No response arrived. A request that was not sent is always safe to retry."""
 
     reason: str
     was_sent: bool
@@ -77,7 +76,7 @@ class Pause:
 
 @dataclass(frozen=True)
 class Work:
-    """Work of the caller, such as measuring a version."""
+    """A callback of the caller, such as measuring a version."""
 
     do: Callable[[Any], Any]
     argument: Any
@@ -96,7 +95,7 @@ def _signature(operation: Operation) -> inspect.Signature:
 def call_steps(
     operation: Operation, args: tuple[Any, ...], fields: Mapping[str, Any], service: str
 ) -> Steps[Any]:
-    """The steps of ``port.method(*args, **fields)``; ``service`` is named if it does not answer."""
+    """The steps of ``port.method(*args, **fields)``; ``service`` is its name in messages."""
     types = types_of(operation)
     bound = _signature(operation).bind(*args, **fields).arguments
     given = {name: value for name, value in bound.items() if name in types.parameters}
@@ -167,7 +166,7 @@ class _Call:
         limit = self.types.parameters.get("limit")
         return None if limit is None else int(limit.default)
 
-    # What takes long.
+    # Long operations.
 
     def long(self) -> Steps[Any]:
         asks = [name for name, kind in self.types.callbacks.items() if callback_types(kind)[1]]
@@ -207,7 +206,7 @@ class _Call:
 
 
 def _measured(measure: Callable[[RemeasurePlan], Remeasured], plan: RemeasurePlan) -> Remeasured:
-    """A version that cannot be read has no measures, here as there."""
+    """An unreadable version has no measures, as in the embedded control plane."""
     try:
         return measure(plan)
     except VersionUnreadable as error:
@@ -215,7 +214,7 @@ def _measured(measure: Callable[[RemeasurePlan], Remeasured], plan: RemeasurePla
 
 
 def sent_by(token: str, steps: Steps[T]) -> Steps[T]:
-    """The same steps, with each request by the token."""
+    """The same steps, with each request authenticated by the token."""
     answer: Any = None
     while True:
         try:
@@ -230,8 +229,8 @@ def sent_by(token: str, steps: Steps[T]) -> Steps[T]:
 
 
 def sent(request: Request, service: str) -> Steps[Reply]:
-    """The answer to a request; a refusal is raised. What may be repeated is sent again, after the
-    time that the service asks for."""
+    """The response; raises the error of a refusal. Repeatable requests are retried, after the time
+    that the service asks for."""
     pauses = BACKOFF.jittered()
     for last in (*(False,) * (TRIES - 1), True):
         reply: Reply | Lost = yield Send(request)
@@ -257,7 +256,7 @@ def sent(request: Request, service: str) -> Steps[Reply]:
 
 
 def read_answer(model: type[FrozenModel], body: bytes) -> Any:
-    """Fields that this client does not know are ignored: the service may be newer."""
+    """Unknown fields are ignored: the service may be newer."""
     return model.model_validate_json(body, extra="ignore")
 
 

@@ -1,4 +1,4 @@
-"""The run port of a worker of a service: an attempt that was opened calls by its own token."""
+"""The run port of a remote worker, with a task token for each open run."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class _Held(NamedTuple):
 
 @dataclass(frozen=True)
 class TaskRuns:
-    """``port`` has the worker's own token. With it a task token is asked for once a run is open,
-    and again where one is refused; heartbeats renew it by itself, after half of its lifetime.
+    """``port`` authenticates with the worker's own token. Calls of an open run use a task token,
+    which heartbeats renew.
 
-    Thread-safe. Task tokens are in memory alone.
+    Thread-safe. Task tokens are only in memory.
     """
 
     port: RemotePort
@@ -37,7 +37,7 @@ class TaskRuns:
     """By run."""
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
-        getattr(self.port, method)  # refuses what is no method
+        getattr(self.port, method)  # raises AttributeError for an unknown method
         return partial(self._call, method)
 
     def _call(self, method: str, /, *args: Any, **fields: Any) -> Any:
@@ -72,7 +72,7 @@ class TaskRuns:
         return answer
 
     def _asked_anew(self, ticket: RunTicket) -> RemotePort:
-        """Of an attempt that is over, the call itself is asked about."""
+        """With a new task token. An attempt that is over calls as the worker, to get its error."""
         try:
             return self._as_task(self._ask(self.port, ticket))
         except Fenced:
@@ -89,7 +89,7 @@ class TaskRuns:
         return replace(self.port, token=held.token)
 
     def _forget_old(self) -> None:
-        """Of attempts that have ended, as those that run have renewed theirs."""
+        """Attempts that still run have renewed their tokens."""
         now = self.clock()
         for run_id, held in list(self._held.items()):
             if held.is_older(LIFETIME.total_seconds(), now):

@@ -1,4 +1,4 @@
-"""Carries out the steps of remote calls with httpx, one after the other or in an event loop."""
+"""Carries out the steps of remote calls with httpx, blocking or in an event loop."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 @dataclass(frozen=True)
 class Transport:
-    """Blocks until each step is done; threads may share it."""
+    """Blocks until each step is done. Thread-safe."""
 
     http: httpx.Client
     sleep: Callable[[float], None] = time.sleep
@@ -61,7 +61,7 @@ class Transport:
 
 @dataclass(frozen=True)
 class AsyncTransport:
-    """Work of the caller runs in a thread."""
+    """Callbacks of the caller run in a thread."""
 
     http: httpx.AsyncClient
 
@@ -111,13 +111,13 @@ def _lost(error: httpx.TransportError) -> Lost:
 
 @dataclass(frozen=True)
 class RemotePort:
-    """A port of a service: each method is one operation."""
+    """A port of a service. Each method is one operation."""
 
     transport: Transport | AsyncTransport
     port: str
     service: str
     token: str = field(default="", repr=False)
-    """Instead of the one of the transport."""
+    """Overrides the token of the transport."""
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
         operation = operations_by_name().get(f"{self.port}.{method}")

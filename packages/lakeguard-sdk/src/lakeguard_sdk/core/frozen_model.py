@@ -68,8 +68,7 @@ _MOMENT: TypeAdapter[datetime] = TypeAdapter(datetime)
 
 
 def _read_moment(value: Any) -> Any:
-    """A number is no time, nor is its text: nobody says whether it counts seconds or
-    milliseconds."""
+    """Numbers are refused, also as text: they may be seconds or milliseconds."""
     if isinstance(value, datetime):
         return value
     if not (isinstance(value, str) and _DATE.match(value)):

@@ -60,7 +60,7 @@ class SettingsError(UsageError):
 
 
 class AuditHeadRefused(UsageError):
-    """The file is no head that this environment exported, or it was changed since."""
+    """The file is not a head that this environment exported, or it was changed since."""
 
     code = "LG-1015"
     what = "the exported head is refused: {reason}"
@@ -267,15 +267,15 @@ class UnknownGrant(UsageError):
     """List the grants of the organisation; a revoked one cannot be revoked again."""
 
     code = "LG-1684"
-    what = "there is no grant {grant!r} that holds"
+    what = "there is no active grant {grant!r}"
     next_command = "lakeguard role list"
 
 
 class UnknownServiceToken(UsageError):
-    """List the service tokens; a revoked one is made again under another name."""
+    """List the service tokens; replace a revoked one by a token of another name."""
 
     code = "LG-1685"
-    what = "there is no service token {token!r} that holds"
+    what = "there is no active service token {token!r}"
     next_command = "lakeguard token list"
 
 

@@ -156,7 +156,7 @@ class NeverStarted(Refused):
 
 
 class BadToken(Refused):
-    """Send the token exactly as received; ask for another if it was revoked or is over."""
+    """Send the token exactly as received; request a new one if it has expired or was revoked."""
 
     code = "LG-3311"
     exit_code = 1

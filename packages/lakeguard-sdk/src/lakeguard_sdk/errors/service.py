@@ -6,7 +6,7 @@ from lakeguard_sdk.errors.tree import Refused, UsageError
 
 
 class UnknownOperation(UsageError):
-    """The service was restarted, or the operation ended long ago. What it wrote is written: look
+    """The service was restarted, or the operation ended long ago. What it committed stays: check
     before you start it again."""
 
     code = "LG-1701"
@@ -15,7 +15,7 @@ class UnknownOperation(UsageError):
 
 
 class PageExpired(UsageError):
-    """The list changed, and the place in it was lost."""
+    """The list changed between two pages."""
 
     code = "LG-1702"
     what = "the list changed while it was read"
@@ -23,15 +23,15 @@ class PageExpired(UsageError):
 
 
 class KeyReused(UsageError):
-    """An Idempotency-Key stands for one request."""
+    """An Idempotency-Key belongs to one request."""
 
     code = "LG-1703"
-    what = "the Idempotency-Key was sent with another request before"
+    what = "the Idempotency-Key was already used for another request"
     next_command = "send a new key with a new request"
 
 
 class RequestRefused(UsageError):
-    """The request is not one that the service takes."""
+    """The service does not accept the request."""
 
     code = "LG-1704"
     what = "the service refused the request: {status} {reason}"
@@ -42,15 +42,15 @@ class FolderNeeded(UsageError):
     """The command works on the folder of a project, not on a service."""
 
     code = "LG-1705"
-    what = "{command} needs the folder of the project: {reason}"
-    next_command = "unset LAKEGUARD_URL, and run it where the folder is"
+    what = "{command} needs the project folder: {reason}"
+    next_command = "unset LAKEGUARD_URL and run it in the project folder"
 
 
 class ListenerOpen(UsageError):
-    """Without users, the service answers to this machine only."""
+    """Without tokens, a service listens on this machine only."""
 
     code = "LG-1706"
-    what = "{place} can be reached from other machines, and nobody would be asked who they are"
+    what = "{place} can be reached from other machines, but no tokens are required"
     next_command = "lakeguard serve --listen 127.0.0.1:8600"
 
 
@@ -64,10 +64,10 @@ class CertificateUnusable(UsageError):
 
 
 class TracesUnavailable(UsageError):
-    """The settings name a collector of traces, and what sends them is not installed."""
+    """The settings name a collector of traces, but the exporter is not installed."""
 
     code = "LG-1708"
-    what = "traces are configured, and {extra} is not installed"
+    what = "traces are configured, but {extra} is not installed"
     next_command = "pip install '{extra}'"
 
 
@@ -81,7 +81,7 @@ class SourceOutsideRoots(UsageError):
 
 
 class ServiceUrlInvalid(UsageError):
-    """Commands ask the service of this URL. It is not shown, as it may have a password."""
+    """Commands ask the service of this URL. It is not shown, as it may contain a password."""
 
     code = "LG-1710"
     what = "LAKEGUARD_URL {problem}"
@@ -89,11 +89,11 @@ class ServiceUrlInvalid(UsageError):
 
 
 class NotAuthenticated(Refused):
-    """The service knows nobody by these credentials."""
+    """The request has no valid credentials."""
 
     code = "LG-3401"
     exit_code = 1
-    what = "the service does not know who is asking: {reason}"
+    what = "not authenticated: {reason}"
     next_command = "set LAKEGUARD_TOKEN to a valid token"
 
 
@@ -107,7 +107,7 @@ class DefinitionsChanged(Refused):
 
 class KeyInUse(Refused):
     """The first request with this Idempotency-Key has no answer yet. If the service was restarted
-    meanwhile, it never gets one, and what the request did is to be looked up."""
+    meanwhile, it never gets one: check what the request did."""
 
     code = "LG-3403"
     retryable = True
@@ -116,7 +116,7 @@ class KeyInUse(Refused):
 
 
 class ServiceBusy(Refused):
-    """The service has more to do than it takes on; the same call succeeds later."""
+    """The service is at its limit; the same call succeeds later."""
 
     code = "LG-3404"
     retryable = True
@@ -126,9 +126,9 @@ class ServiceBusy(Refused):
 
 class RateLimited(Refused):
     """Requests of one principal, or refused tokens of one address, came faster than the settings of
-    the service allow. Nothing was done; the same call succeeds after the time that is named."""
+    the service allow. Nothing was done; the same call succeeds after that many seconds."""
 
     code = "LG-3405"
     retryable = True
-    what = "more than {limit} requests a minute; the next one is let in after {seconds} s"
+    what = "more than {limit} requests per minute; retry after {seconds} s"
     next_command = "repeat the command later"

@@ -40,11 +40,11 @@ class StateUnavailable(StateError):
 
 
 class StateCommitUnknown(StateUnavailable):
-    """The connection was lost during a commit: nobody knows whether the call was carried out."""
+    """The connection was lost during a commit: it is unknown whether it was committed."""
 
     code = "LG-6014"
     what = "{place} was lost during a commit: {reason}"
-    next_command = "see whether it was carried out before you repeat the command"
+    next_command = "check whether it took effect, and repeat the command if not"
 
 
 class StateRefused(StateError):
@@ -127,7 +127,7 @@ class OrganisationsNotSeparated(StateError):
 
 
 class AuditKeyUnusable(StateError):
-    """The key that signs exported heads is missing, readable by others, or no Ed25519 key."""
+    """The key that signs exported heads is missing, readable by others, or not an Ed25519 key."""
 
     code = "LG-6013"
     what = "the audit key cannot be used: {reason}"
@@ -203,8 +203,8 @@ class LedgerOrphaned(StateError):
 
 
 class IssuerUnavailable(StateError):
-    """Wait until the issuer of user tokens answers, or correct its address. Service tokens and
-    keys that are known already work meanwhile."""
+    """Wait until the issuer of user tokens answers, or correct its address. Service tokens, and
+    user tokens whose key is cached, keep working."""
 
     code = "LG-6201"
     retryable = True

@@ -15,7 +15,7 @@ class LakeGuardError(Exception):
     what: ClassVar[str] = "something went wrong"
     next_command: ClassVar[str] = "lakeguard doctor"
     _next_step: str | None = None
-    """As another process gave it."""
+    """Set if the error was raised in another process."""
 
     def __init__(self, **fields: Any) -> None:
         self.fields = fields

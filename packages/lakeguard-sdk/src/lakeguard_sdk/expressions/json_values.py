@@ -16,7 +16,7 @@ MOST_DIGITS = 1_000
 """Maximum digits of a number, and maximum exponent."""
 
 _QUOTED = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
-"""A string; one that is not closed ends with the text, or each quote in it would be tried."""
+"""A string. One that is not closed matches up to the end, which keeps the search linear."""
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 _OPENING, _CLOSING = "[{", "]}"
 
@@ -39,8 +39,7 @@ def read_json(text: str) -> Any:
 
 
 def has_more_values(text: str, most: int) -> bool:
-    """Counted by their separators, before any is made: a value takes up to a hundred times the
-    memory of its text."""
+    """Checked before parsing: a parsed value takes up to a hundred times the memory of its text."""
     found = _separators(text)
     if found > most:
         found -= sum(_separators(match[0]) for match in _QUOTED.finditer(text))

@@ -156,7 +156,7 @@ def read_commit(storage: Storage, location: str, version: int) -> Commit | None:
 
 
 def read_commit_file(storage: Storage, location: str, version: int) -> bytes | None:
-    """Asked for at once: a store may charge for the question whether it is there."""
+    """The file without a check for its existence first, which would be one more request."""
     try:
         return storage.read_bytes(log_file(location, version))
     except (FileNotFoundError, NotADirectoryError):

@@ -59,11 +59,11 @@ class SourceFile(FrozenModel):
     etag: str = ""
     """The object store's tag of the content: its times are of whole seconds only."""
     by_content: bool = Field(default=False, exclude_if=lambda known: not known)
-    """Whether it is known by its content: downloads of one name are different files."""
+    """Whether its content identifies it, as for downloads, which all have one name."""
 
     @property
     def key(self) -> str:
-        """What tells it from other files of its source: its path, or the hash of its content."""
+        """Identifies it among the files of its source: its path, or the hash of its content."""
         return self.sha256 if self.by_content else self.path
 
     @property
@@ -73,7 +73,7 @@ class SourceFile(FrozenModel):
 
 
 class VersionPosition(FrozenModel):
-    """How far a version has read its source. Its files, of which there is no end, are left to
+    """How far a version has read its source. Its files may be very many: read them with
     ``Reader.source_files``."""
 
     version: int
@@ -98,12 +98,12 @@ class VersionPosition(FrozenModel):
 
 
 class SourcePosition(FrozenModel):
-    """How far a run has read its source: a difference to the position of its base version."""
+    """How far a run has read its source, as a difference to the position of its base version."""
 
     since: int = Field(default=0, exclude_if=lambda version: not version)
-    """The version that it continues; 0 if ``files`` are all files."""
+    """The version that it continues; 0 if ``files`` lists all files."""
     files: tuple[SourceFile, ...] = ()
-    """Files that the run read, as they were then."""
+    """Files that the run read, in the state in which it read them."""
     gone: tuple[str, ...] = Field(default=(), exclude_if=lambda keys: not keys)
     """Keys of files that do not count as read any more."""
     watermark: str | None = None

@@ -79,8 +79,8 @@ class Load(FrozenModel):
 
 
 def _load(value: Any, info: ValidationInfo) -> Any:
-    """A type stands for a load of it. Validated here if it comes from JSON: what a function returns
-    has arrays no more, and a strict validation would refuse its lists."""
+    """A type alone is a load of that type. JSON is validated here: a strict model refuses the lists
+    that a validator returns for its tuples."""
     given = {"type": value} if isinstance(value, str) else value
     if info.mode != "json" or not isinstance(given, dict):
         return given

@@ -126,7 +126,7 @@ class OpenRun(FrozenModel):
 
 
 class RunEventKind(StrEnum):
-    """What happens to a run while it is live: in this order, each at most once."""
+    """What happens to a run, in this order; each at most once."""
 
     STARTED = "started"
     """An attempt of the task has begun."""
@@ -139,7 +139,7 @@ class RunEventKind(StrEnum):
     MOVING = "moving"
     """The table is about to change."""
     MOVED = "moved"
-    """The commit was found, or it can no longer come."""
+    """The commit was found, or is known to be impossible now."""
     ENDED = "ended"
     """Nothing follows."""
 
@@ -326,4 +326,4 @@ class FoundDataset(FrozenModel):
     active: bool
     description: str
     matched: tuple[Match, ...] = ()
-    """Where the words stand."""
+    """Where the words were found."""

@@ -1,5 +1,5 @@
 """Results of ``verify``, ``sync``, ``rebuild`` and ``migrate``, and the audit: who did what, and
-whether what is recorded is what was recorded."""
+whether the record was changed."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Migrated(FrozenModel):
 
 
 class AuditRow(FrozenModel):
-    """One thing that somebody did, or was refused."""
+    """An action, performed or refused."""
 
     at: Instant
     actor: str
@@ -113,12 +113,12 @@ class AuditRow(FrozenModel):
     allowed: bool = True
     dataset: str | None = None
     subject: str = ""
-    """What it was done to, besides the dataset: a version, a job, a waiver."""
+    """The object besides the dataset: a version, a job, a waiver."""
     reason: str = ""
 
 
 class AuditHead(FrozenModel):
-    """The end of the audit chain at a moment: whoever has it notices when rows before it change."""
+    """The end of the audit chain at a moment. It proves later that no row before it has changed."""
 
     organisation: str
     batch: int
@@ -191,4 +191,4 @@ class Audit(Protocol):
         """Raises ``AuditHeadRefused`` if the head is not authentic."""
 
     def head(self) -> SignedHead:
-        """The end of the chain as it is now, to be kept elsewhere."""
+        """The current end of the chain, to be stored elsewhere."""

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 PREFIX = "lgt1_"
 LONGEST = 64 * 1024
-"""Characters of a token; one that lists many inputs is long."""
+"""Maximum characters of a token, which lists the inputs of a run."""
 LIFETIME = timedelta(minutes=10)
-"""Of a token that the worker of an attempt asks for, and renews while its lease holds."""
+"""Of a token that a worker requests for an attempt and renews while the lease holds."""
 SERVICE_PREFIX = "lgs1_"
-"""Of the service tokens of workers, which ask for them."""
+"""Of the service tokens with which workers request task tokens."""

@@ -1,8 +1,7 @@
 """Which addresses requests of this process may reach.
 
-A definition or a channel names a host, and the network decides what the name means. So addresses
-are checked after the name is resolved, and the connection is made to an address that was checked: a
-name that changes its meaning in between gains nothing.
+A definition or a channel names a host. Addresses are checked after the name is resolved, and the
+connection is made to a checked address, so that DNS rebinding gains nothing.
 """
 
 from __future__ import annotations
@@ -40,12 +39,12 @@ class AddressRefused(OSError):
 
 @dataclass(frozen=True)
 class OutboundRules:
-    """By default every address may be reached, as on the machine of one person."""
+    """By default every address may be reached."""
 
     private: bool = True
-    """Whether addresses that are not on the public internet may be reached."""
+    """Whether private addresses may be reached."""
     allow: tuple[Network, ...] = ()
-    """Networks that may be reached all the same."""
+    """Private networks that may be reached nevertheless."""
 
     def allows(self, address: str) -> bool:
         found = ip_address(address.partition("%")[0])
@@ -55,7 +54,7 @@ class OutboundRules:
 
 
 def _is_public(address: IPv4Address | IPv6Address) -> bool:
-    """Also of the address that an IPv6 address stands for."""
+    """An IPv6 address that embeds an IPv4 address is judged by that one."""
     if isinstance(address, IPv6Address):
         inner = address.ipv4_mapped or address.sixtofour
         if inner is None and any(address in network for network in _NAT64):
@@ -89,10 +88,10 @@ def outbound_client(
     use_proxies: bool = False,
     resolve: Resolve | None = None,
 ) -> httpx.Client:
-    """A client that follows the rules of the process, and no redirects. ``use_proxies`` takes those
-    of the environment, which resolve names themselves and are therefore left out where rules are
-    set."""
-    import httpx  # slow to load, and most commands send nothing
+    """A client that obeys the rules of the process and follows no redirects. ``use_proxies`` takes
+    proxies from the environment, unless private addresses are refused: proxies resolve names
+    themselves."""
+    import httpx  # slow to load, and most commands send no request
 
     rules = _rules
     transport = None
@@ -114,7 +113,7 @@ def _checked_transport(
     import httpx
 
     class Checked(httpx.HTTPTransport):
-        """Connects to addresses that were checked; certificates are those of the host's name."""
+        """Connects to checked addresses; certificates are verified for the host name."""
 
         def handle_request(self, request: httpx.Request) -> httpx.Response:
             host, failed = request.url.host, httpx.ConnectError(f"no address of {request.url.host}")
@@ -134,7 +133,7 @@ def _checked_transport(
 
 
 def _resolved(host: str, port: int) -> Sequence[str]:
-    import socket  # most commands ask nobody
+    import socket  # most commands resolve no name
 
     found = socket.getaddrinfo(host, port or None, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(address[0]) for *_, address in found))

@@ -1,4 +1,4 @@
-"""Where a run leaves rows and files: a folder for each run, in its table and below the lake."""
+"""Folders of a run: for staging in its table, for quarantine and landing below the lake."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def staging_folder(run_id: str) -> str:
 
 
 def quarantine_folder(lake: str, dataset: DatasetName) -> str:
-    """With all rows that were kept out of a dataset."""
+    """The folder of all quarantined rows of a dataset."""
     return join(lake, QUARANTINE, dataset.layer.value, dataset.name)
 
 

@@ -1,7 +1,7 @@
-"""Whether a source stays below the folders that a service lets its sources read.
+"""Whether a source is below the folders that a service lets its sources read.
 
-Links are resolved. A pattern is judged by its part before the first wildcard; a run judges every
-file that it reads.
+Links are resolved. A pattern is checked up to its first wildcard; a run checks every file that it
+reads.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _PARENT = ".."
 
 
 def is_below_roots(pattern: str, lake: str, roots: Sequence[str]) -> bool:
-    """Of a path or pattern as a definition has it; a relative one is in the lake."""
+    """Takes a path or pattern as in a definition; relative ones are in the lake."""
     place = located(lake, pattern)
     if is_remote(place):
         return first_outside([place], lake, roots) is None

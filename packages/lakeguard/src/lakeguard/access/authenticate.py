@@ -1,24 +1,27 @@
-"""The text of an ``Authorization`` header, and whose it is.
+"""The principal of an ``Authorization`` header.
 
 A refusal is always the same ``BadToken``: it does not tell which part failed.
 """
 
 from __future__ import annotations
 
+import hashlib
 import logging
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from time import monotonic
 
+from lakeguard.access.authorise import is_over
 from lakeguard.access.grants import standing_of
 from lakeguard.access.key_set import KeySet
 from lakeguard.access.keys import IdentityKeys
 from lakeguard.access.principal import Principal, PrincipalKind
 from lakeguard.access.service_tokens import PREFIX as SERVICE
 from lakeguard.access.service_tokens import note_use, principal_of, read_token
+from lakeguard.access.session import FRESH_SECONDS, require_admitted
 from lakeguard.access.task_tokens import TaskTokens
-from lakeguard.access.trusted_tokens import StandingTasks, TrustedTokens
 from lakeguard.access.user_tokens import Claims, UserTokens
 from lakeguard.access.users import MEMBER, find_user, known_user
 from lakeguard.settings.settings import IdentitySettings
@@ -31,6 +34,7 @@ _log = logging.getLogger(__name__)
 _BEARER = "bearer"
 _LONGEST = 70_000
 _MOST_NOTED = 10_000
+_MOST_CACHED = 10_000
 
 
 @dataclass
@@ -43,56 +47,56 @@ class Authenticator:
     state: OrganisationState
     key_set: KeySet | None = None
     ticks: Callable[[], float] = monotonic
-    """Seconds, by which a service token is trusted for a while."""
+    """Seconds, for the cache of principals."""
     _users: UserTokens | None = field(default=None, init=False)
     _noted: dict[str, datetime] = field(default_factory=dict, init=False)
-    _trusted: TrustedTokens = field(init=False)
+    _cache: _PrincipalCache = field(init=False)
 
     def __post_init__(self) -> None:
-        self._trusted = TrustedTokens(self.state, self.ticks)
+        self._cache = _PrincipalCache(self.state, self.ticks)
         if self.settings.issuer:
             keys = self.key_set or KeySet(self.settings)
             self._users = UserTokens(self.settings, self.organisation, keys, _refused)
 
     def authenticate(self, header: str) -> Principal:
-        """Whoever the header names; ``BadToken`` for anybody else."""
+        """The principal that the header names; raises ``BadToken``."""
         kind, _, text = header.strip().partition(" ")
         text = text.strip()
         if kind.lower() != _BEARER or not text or len(header) > _LONGEST:
-            _refused("no bearer token, or a longer one than there is")
+            _refused("no bearer token, or one that is too long")
             raise BadToken()
         if text.startswith(SERVICE):
-            return self._trusted.principal(text, lambda: self._service(text))
+            return self._cache.find(text, lambda: self._service(text))
         if text.startswith(TASK):
-            return self._trusted.principal(text, lambda: self._task(text))
+            return self._cache.find(text, lambda: self._task(text))
         return self._user(text)
 
     def _task(self, text: str) -> Principal:
         try:
             principal = TaskTokens(self.keys, self.organisation).read(text, self.state.clock())
             if principal.task is not None:
-                StandingTasks(self.state).require(principal.task)
+                require_admitted(self.state, principal.task)
         except BadToken:
-            _refused("task token that is wrong or over, or whose worker may no longer work")
+            _refused("task token that is invalid or expired, or whose worker lost its permission")
             raise
         return principal
 
     def _service(self, text: str) -> Principal:
         token = read_token(text)
         if token is None or token.org_id != self.organisation:
-            _refused("service token of another shape or organisation")
+            _refused("malformed service token, or one of another organisation")
             raise BadToken()
         with self.state.read() as tx:
             try:
                 principal = principal_of(tx, self.keys, token)
             except BadToken:
-                _refused("service token that is unknown, over or revoked")
+                _refused("service token that is unknown, expired or revoked")
                 raise
         self._note_use(token.secret_id)
         return principal
 
     def _note_use(self, secret_id: str) -> None:
-        """Once a minute; a State that cannot be written to refuses no reader."""
+        """At most once a minute; not being able to record it refuses nobody."""
         minute = self.state.clock().replace(second=0, microsecond=0)
         if self._noted.get(secret_id) == minute:
             return
@@ -133,6 +137,31 @@ def signed_in(tx: Transaction, claims: Claims, user_id: str) -> Principal:
         until=claims.until,
         claimed=claims.grants,
     )
+
+
+@dataclass
+class _PrincipalCache:
+    """Trusts what a token stands for during ``FRESH_SECONDS``. Thread-safe; holds only hashes."""
+
+    state: OrganisationState
+    clock: Callable[[], float] = monotonic
+    _known: dict[bytes, tuple[Principal, float]] = field(default_factory=dict)
+    _turn: threading.Lock = field(default_factory=threading.Lock)
+
+    def find(self, token: str, read: Callable[[], Principal]) -> Principal:
+        """The cached principal, or the one that ``read`` returns; refusals are not cached."""
+        key = hashlib.sha256(token.encode()).digest()
+        now = self.clock()
+        known = self._known.get(key)
+        is_recent = known is not None and now - known[1] < FRESH_SECONDS
+        if known is not None and is_recent and not is_over(known[0], self.state.clock()):
+            return known[0]
+        found = read()
+        with self._turn:
+            if len(self._known) >= _MOST_CACHED:
+                self._known.clear()
+            self._known[key] = (found, now)
+        return found
 
 
 def _refused(reason: str) -> None:

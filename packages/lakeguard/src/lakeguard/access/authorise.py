@@ -1,4 +1,4 @@
-"""May this principal do this? Pure: no clock, no database."""
+"""Decides whether a principal may perform an action. Pure: no clock, no database."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ ACTIONS: dict[Role, frozenset[Action]] = {
 """What each role allows."""
 
 GRANTABLE = frozenset(Action) - {Action.ADMINISTER}
-"""Actions that a service token may have: neither users nor tokens are managed by a program."""
+"""Actions that a service token may have: programs manage neither users nor tokens."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Allowed, or why not."""
+    """Allowed if there is no reason against it."""
 
     reason: str = ""
 
@@ -57,24 +57,24 @@ def may(principal: Principal, action: Action, subject: Subject = ORGANISATION) -
         return ALLOWED
     where = f"on {subject.dataset}" if subject.dataset else "on the organisation"
     if any(action in grant.actions for grant in principal.grants):
-        return Verdict(f"it may {action} elsewhere, not {where}")
+        return Verdict(f"it may {action} elsewhere, but not {where}")
     if principal.kind is PrincipalKind.USER:
         wanted = next((role for role in Role if action in ACTIONS[role]), None)
         return Verdict(f"it needs the role {wanted} {where}" if wanted else "no role allows it")
-    return Verdict(f"its scope has no {action} {where}")
+    return Verdict(f"its scope does not include {action} {where}")
 
 
 def may_anywhere(principal: Principal, action: Action) -> bool:
-    """Whether some subject exists on which it may."""
+    """Whether the principal may perform the action on some subject."""
     return any(action in grant.actions for grant in principal.grants)
 
 
 def may_see_personal(principal: Principal, subject: Subject) -> bool:
-    """Whether it may read the dataset, and see values of personal columns in it."""
+    """Whether the principal may see values of personal columns of the dataset."""
     seen = any(grant.pii and grant.on.covers(subject) for grant in principal.grants)
     return seen and may(principal, Action.READ, subject).allowed
 
 
 def is_over(principal: Principal, at: datetime) -> bool:
-    """Whether its credential has expired."""
+    """Whether the credential of the principal has expired."""
     return principal.until is not None and at >= principal.until

@@ -1,6 +1,6 @@
-"""Ports for a principal: each call is checked, and answers show what the principal may read.
+"""Ports for a principal: each call is authorised, and answers show what the principal may read.
 
-A dataset that it may not read is answered as one that does not exist.
+A dataset that the principal may not read is reported as one that does not exist.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ from lakeguard_sdk.model.given_values import GivenRow
 Hidden = Callable[[DatasetName], Collection[str]]
 """Columns of a dataset that are personal."""
 Redacted = Callable[[Any, Collection[str]], Any]
-"""An answer without the measured values of columns; equal to it if it has none."""
+"""Returns an answer without measured values of these columns, unchanged if it has none."""
 _MOST_ASKED = 20_000
 _CHOOSES = frozenset({"reader.search"})
-"""Methods that are told among which datasets they choose, as each row costs much."""
+"""Methods that filter by readable datasets themselves, because each row is expensive."""
 _NAMED = re.compile(rf"\b(?:{'|'.join(Layer)})\.[a-z][a-z0-9_]*")
 
 
@@ -57,7 +57,7 @@ class Guard:
     redacted: Redacted
 
     def check(self, method: str, call: PortCall, given: Given) -> Checked:
-        """Refused, or allowed on these subjects. A logged call is logged before it is made."""
+        """The subjects of an allowed call, which is logged before it is made; raises otherwise."""
         principal = self.session.current()
         if _is_anywhere(call, given):
             if not may_anywhere(principal, call.action):
@@ -74,7 +74,7 @@ class Guard:
         return Checked(principal, subjects)
 
     def _known_subjects(self, call: PortCall, given: Given) -> tuple[Subject, ...]:
-        """For the log and for personal values; of what does not exist the port itself says so."""
+        """For the log and for personal values; the port itself reports what does not exist."""
         if not (call.personal or call.measured or call.is_logged):
             return ()
         try:
@@ -106,7 +106,7 @@ class Guard:
     def _require_planned(
         self, principal: Principal, method: str, call: PortCall, subjects: Sequence[Subject]
     ) -> None:
-        """Where nobody may define, a plan tells nothing of what exists."""
+        """A plan where the principal may not define anything does not reveal what exists."""
         for subject in subjects:
             verdict = may(principal, call.action, subject)
             if subject.planned and not verdict.allowed:
@@ -115,7 +115,7 @@ class Guard:
     def _require_inputs(
         self, principal: Principal, method: str, call: PortCall, given: Given
     ) -> None:
-        """Nobody defines a dataset on what he may not read, and reads it there."""
+        """A definition must not give access to inputs that the principal may not read."""
         for subject in self.subjects.of_datasets(_inputs(call, given)).values():
             verdict = may(principal, Action.READ, subject)
             if not verdict.allowed:
@@ -167,9 +167,9 @@ class Guard:
         return (_found(by_id[call.about](str(first))),)
 
     def _of_plan(self, plan: Any, rows: Sequence[GivenRow]) -> tuple[Subject, ...]:
-        """A dataset as it is registered, and as the plan defines it: none is moved out of, or
-        into, a domain where the principal may not define. Rows that come with the plan are about
-        datasets that it need not name."""
+        """Each dataset as registered and as planned, so that none moves out of or into a domain
+        where the principal may not define. Rows that come with the plan may be about datasets that
+        it does not contain."""
         found: list[Subject] = []
         for step in plan.steps:
             definition, key = step.definition, getattr(step, "key", "")
@@ -201,9 +201,9 @@ class Guard:
         return self.subjects.readable_by(principal)
 
     def unmasked(self, method: str, checked: Checked, answer: Any) -> Any:
-        """The answer with personal values if there is a grant; showing them is logged."""
+        """The answer, with personal values masked unless a grant shows them, which is logged."""
         subject = next(iter(checked.subjects), ORGANISATION)
-        if subject.dataset is None:  # nobody knows what is personal in it
+        if subject.dataset is None:  # its personal columns are unknown
             return without_personal(answer, columns_in(answer))
         hidden = self.hidden(subject.dataset)
         if not personal_in(answer, hidden):
@@ -211,7 +211,7 @@ class Guard:
         return self._shown(method, checked, subject, answer, without_personal(answer, hidden))
 
     def unredacted(self, method: str, checked: Checked, answer: Any) -> Any:
-        """The same for values that were measured of personal columns."""
+        """The same for values measured of personal columns."""
         subject = next(iter(checked.subjects), ORGANISATION)
         hidden = self.hidden(subject.dataset) if subject.dataset else ()
         redacted = self.redacted(answer, hidden) if hidden else answer
@@ -230,14 +230,14 @@ class Guard:
 
 @dataclass(frozen=True)
 class Checked:
-    """An allowed call: by whom, and about what."""
+    """An allowed call: its principal and its subjects."""
 
     principal: Principal
     subjects: tuple[Subject, ...]
 
 
 class _Hidden(Exception):
-    """It does not exist, or may not be read; which of the two is not told."""
+    """The subject does not exist or may not be read; callers do not learn which."""
 
     def __init__(self, dataset: str | None = None) -> None:
         super().__init__()
@@ -282,7 +282,7 @@ class Authorised:
 
 
 def _enough(ask: Callable[..., Any], fields: dict[str, Any], shown: Callable[[Any], Any]) -> Any:
-    """As many rows as were asked for, though some may not be shown."""
+    """Reads more until the limit is reached, because some rows may be hidden."""
     limit, answer = fields.get("limit"), ask(**fields)
     seen = shown(answer)
     while limit and len(seen) < limit <= len(answer) < _MOST_ASKED:
@@ -295,7 +295,7 @@ def _enough(ask: Callable[..., Any], fields: dict[str, Any], shown: Callable[[An
 
 
 def _without_hint(checked: Checked, ask: Callable[..., Any], /, **fields: Any) -> Any:
-    """Hints at similar names are for those who may read all of them."""
+    """Similar names are suggested only to those who may read everything."""
     try:
         return ask(**fields)
     except (NotRegistered, UnknownJob) as error:
@@ -305,7 +305,7 @@ def _without_hint(checked: Checked, ask: Callable[..., Any], /, **fields: Any) -
 
 
 def _inputs(call: PortCall, given: Given) -> set[str]:
-    """Parents of the datasets that a call defines, and what their rules refer to."""
+    """Parents of the datasets that a call defines, and datasets that their rules refer to."""
     match call.about:
         case About.PLAN:
             defined = [step.definition for step in given.first.steps]
@@ -322,7 +322,7 @@ def _inputs(call: PortCall, given: Given) -> set[str]:
 
 
 def _is_anywhere(call: PortCall, given: Given) -> bool:
-    """Whether the call names nothing: a list without a dataset, a plan without steps."""
+    """Whether the call names no subject: a list without a dataset, a plan without steps."""
     if call.about is About.PLAN:
         return not given.first.steps and not given.fields.get("given")
     if call.about is About.TASKS_OF_JOB:
@@ -331,14 +331,14 @@ def _is_anywhere(call: PortCall, given: Given) -> bool:
 
 
 def _hides(call: PortCall, subject: Subject) -> bool:
-    """Whether the call names something that exists, which is not told to everyone."""
+    """Whether the subject exists, which not everyone may learn."""
     named = (About.TASK, About.TICKET, About.JOB, About.TASKS_OF_JOB)
     return (bool(subject.dataset_id) and not subject.planned) or call.about in named
 
 
 def _named(call: PortCall, given: Given, subject: Subject) -> str | None:
-    """A plan names what it revises by id: its present name is told to nobody who did not write
-    it."""
+    """The dataset for the error. A plan identifies what it revises by id, and must not reveal the
+    current name unless the plan contains it."""
     if call.about is not About.PLAN:
         return subject.dataset
     written = {str(getattr(step.definition, "dataset", "")) for step in given.first.steps}
@@ -347,8 +347,8 @@ def _named(call: PortCall, given: Given, subject: Subject) -> str | None:
 
 
 def _missing(call: PortCall, given: Given, dataset: str | None) -> LakeGuardError:
-    """As the port itself says that there is no such thing. No dataset is named that the call does
-    not name."""
+    """The error that the port raises if the subject does not exist. It names no dataset that the
+    call does not name."""
     first = given.first
     match call.about:
         case About.RUN | About.RUNS:

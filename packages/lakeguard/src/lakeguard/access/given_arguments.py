@@ -1,4 +1,4 @@
-"""The arguments of a call, as the principal may give them."""
+"""Arguments of a call, restricted to what the principal may pass."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _signature(method: Callable[..., Any]) -> Signature:
 
 
 def pinned(full: str, principal: Principal, given: Given) -> Given:
-    """A task reads its inputs at the versions that its run has pinned."""
+    """A task reads its inputs at the versions that its run pinned."""
     if full != "reader.resolve" or principal.task is None:
         return given
     pin = dict(principal.task.pins).get(given.first.dataset, 0)
@@ -57,7 +57,7 @@ def pinned(full: str, principal: Principal, given: Given) -> Given:
 
 
 def attributed(principal: Principal, given: Given) -> Given:
-    """Nobody acts in the name of another."""
+    """``triggered_by`` is always the caller."""
     if "triggered_by" not in given.fields:
         return given
     return Given({**given.fields, "triggered_by": principal.name})

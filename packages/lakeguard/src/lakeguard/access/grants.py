@@ -52,7 +52,7 @@ class GrantRow(FrozenModel):
 
 
 class Standing(NamedTuple):
-    """Whether a user may do anything now, and what was granted."""
+    """Whether a user is active, and the grants of the user."""
 
     active: bool
     grants: tuple[Grant, ...]
@@ -62,7 +62,7 @@ class Standing(NamedTuple):
 
 
 def set_active(tx: Transaction, kind: str, subject_id: str, reason: str, *, active: bool) -> bool:
-    """Whether that changed anything."""
+    """Returns whether the status changed."""
     hold(tx, f"identity:{tx.org_id}")
     last = _last_change(tx, subject_id)
     if last.active == active:
@@ -88,7 +88,7 @@ def is_active(tx: Transaction, subject_id: str) -> bool:
 
 
 class _Change(NamedTuple):
-    """A change of a status; changes are ordered by number, as a clock may have been wrong."""
+    """A change of status. Changes are ordered by number, because clocks may be wrong."""
 
     number: int = 0
     active: bool = True
@@ -137,7 +137,7 @@ def _disabled(tx: Transaction) -> set[str]:
 
 
 def grant_role(tx: Transaction, user_id: str, role: Role, on: Namespace, reason: str) -> str:
-    """The id of the grant; the same grant again is the one that holds already."""
+    """The id of the grant; of the existing one, if the same is active already."""
     hold(tx, f"identity:{tx.org_id}")
     stored = stored_namespace(tx, on)
     table = role_grants.c
@@ -190,7 +190,7 @@ def record_revocation(tx: Transaction, revoked_id: str, kind: str, reason: str) 
 
 
 def standing_of(tx: Transaction, user_id: str) -> Standing:
-    """What the user may do now; nothing in an organisation that is disabled."""
+    """Whether the user is active, in an active organisation, and the active grants."""
     table = role_grants.c
     rows = tx.execute(_holding().where(table.org_id == tx.org_id, table.user_id == user_id))
     grants = tuple(
@@ -201,7 +201,7 @@ def standing_of(tx: Transaction, user_id: str) -> Standing:
 
 
 def grant_rows(tx: Transaction, user_name: str | None, *, every: bool) -> list[GrantRow]:
-    """Oldest first; with ``every`` those that were revoked too."""
+    """Oldest first; with ``every``, also revoked ones."""
     table, gone = role_grants.c, access_revocations.c
     query = (
         select(role_grants, users.c.user_name, gone.revoked_at, gone.revoked_by)
@@ -242,11 +242,11 @@ def _holding() -> Select[Any]:
     return select(role_grants).outerjoin(access_revocations, over).where(gone.revoked_id.is_(None))
 
 
-# Namespaces in the State: a dataset stands under its id.
+# Namespaces in the State identify a dataset by id.
 
 
 def stored_namespace(tx: Transaction, on: Namespace) -> Namespace:
-    """Refused for a dataset that is not registered."""
+    """Raises ``NotRegistered`` for an unknown dataset."""
     if on.kind is not NamespaceKind.DATASET:
         return on
     table = dataset_registry.c

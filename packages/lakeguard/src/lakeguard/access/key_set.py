@@ -1,4 +1,4 @@
-"""The public keys of the issuer of user tokens, fetched from nowhere else."""
+"""The public keys of the issuer of user tokens."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ DISCOVERY = "/.well-known/openid-configuration"
 _LARGEST = 512 * 1024
 _MOST_KEYS = 100
 _STALE_SECONDS = 3_600
-"""How long known keys are used while the issuer does not answer."""
+"""How long cached keys are used while the issuer is unavailable."""
 
 
 @dataclass
 class KeySet:
-    """Thread-safe. Keys are fetched when first needed, when they are old, and for an unknown id;
-    never more often than settings allow."""
+    """Thread-safe. Keys are fetched on first use, when the cache expires, and for an unknown key
+    id, but never more often than the settings allow."""
 
     settings: IdentitySettings
     clock: Callable[[], float] = monotonic
@@ -110,7 +110,7 @@ class KeySet:
         except (NotJson, UnicodeDecodeError) as error:
             raise _unavailable(self.settings, "its answer is not JSON") from error
         if not isinstance(document, dict):
-            raise _unavailable(self.settings, "its answer is no object")
+            raise _unavailable(self.settings, "its answer is not an object")
         return document
 
 

@@ -1,7 +1,7 @@
 """The identity key of an environment, and the keys derived from it.
 
 It keys the hashes of service tokens and signs task tokens. It comes from a secret reference, or
-from a file that the first use makes beside the State, readable by its owner alone.
+from a file beside the State that is created on first use and readable by its owner only.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import hmac
 import os
 import secrets
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,7 +29,7 @@ _SHORTEST = 32
 
 @dataclass(frozen=True)
 class IdentityKeys:
-    """Without a reference and a file, the key is random and lives as long as this object."""
+    """Without reference and file, the key is random and lives as long as this object."""
 
     reference: SecretReference | None = None
     file: Path | None = None
@@ -43,11 +42,11 @@ class IdentityKeys:
         return hmac.new(key, secret.encode(), hashlib.sha256).hexdigest()
 
     def is_hash_of(self, keyed_hash: str, secret: str) -> bool:
-        """In constant time."""
+        """Compares in constant time."""
         return hmac.compare_digest(self.keyed_hash(secret), keyed_hash)
 
     def signing_key(self) -> Ed25519PrivateKey:
-        """Of task tokens."""
+        """The key that signs task tokens."""
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
         return Ed25519PrivateKey.from_private_bytes(self._derived(b"task tokens"))
@@ -69,9 +68,6 @@ class IdentityKeys:
             return self._root[0]
 
 
-KeySource = Callable[[], IdentityKeys]
-
-
 def _given(reference: SecretReference) -> bytes:
     text = reference.resolve()
     if len(text) < _SHORTEST:
@@ -81,7 +77,7 @@ def _given(reference: SecretReference) -> bytes:
 
 
 def _stored(file: Path) -> bytes:
-    """The content of the file, made if missing; of two processes that make it, one wins."""
+    """The content of the file, which is created if missing; safe under concurrency."""
     try:
         if not file.exists():
             _make(file)

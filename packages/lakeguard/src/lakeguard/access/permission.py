@@ -64,7 +64,7 @@ class OwnRun:
 
 @dataclass(frozen=True)
 class OwnTask:
-    """The dispatch port for one ticket: report, renew the lease and hand over, for itself alone."""
+    """The dispatch port for one ticket, which may report, renew its lease and hand over."""
 
     dispatch: Dispatch
     own: RunTicket

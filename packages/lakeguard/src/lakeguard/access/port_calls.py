@@ -1,4 +1,4 @@
-"""Every method of every port: which action it is, and what it is about. One row each."""
+"""The action and the subject of every port method, one row each."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from lakeguard.access.principal import Action
 
 
 class About(StrEnum):
-    """Where the subject of a call stands."""
+    """Which argument names the subject of a call."""
 
     ORGANISATION = "organisation"
     """The whole organisation: a grant on a part of it is not enough."""
     ANYWHERE = "anywhere"
-    """A grant on any part allows it; the answer shows only what may be read."""
+    """A grant on any part is enough; the answer shows only what may be read."""
     DATASET = "dataset"
     """The first argument, or ``name``; without one, as ANYWHERE."""
     DATASET_ID = "dataset_id"
@@ -41,20 +41,20 @@ class PortCall:
     action: Action
     about: About
     personal: bool = False
-    """Whether the answer holds values of rows, of which personal ones need a grant."""
+    """Whether the answer contains values of rows, of which personal ones need a grant."""
     measured: bool = False
-    """Whether the answer holds values that were measured of columns."""
+    """Whether the answer contains values that were measured of columns."""
     reads: bool = False
-    """Whether it needs the right to read, too."""
+    """Whether the call also needs the action ``read``."""
 
     @property
     def actions(self) -> tuple[Action, ...]:
-        """All that it needs."""
+        """All actions that the call needs."""
         return (self.action, Action.READ) if self.reads else (self.action,)
 
     @property
     def is_logged(self) -> bool:
-        """Whether it is logged when allowed. What workers do is in the facts that they write."""
+        """Whether an allowed call is logged. What workers do is recorded as facts anyway."""
         return self.action not in (Action.READ, Action.WORK)
 
 
@@ -158,7 +158,7 @@ JOBS = {
 
 DISPATCH = {
     "check": PortCall(_READ, About.ANYWHERE),
-    # Whoever may not read cannot open what it claims.
+    # A claimed task can only be opened with the right to read.
     "claim": PortCall(_WORK, About.ORGANISATION, reads=True),
     "report_and_claim": PortCall(_WORK, About.ORGANISATION, reads=True),
     **_all(_WORK, About.ORGANISATION, "keep hand_over report report_all"),

@@ -1,4 +1,4 @@
-"""Who calls, and what they were granted. Pure."""
+"""Principals, roles and grants. Pure."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Role(StrEnum):
     STEWARD = "steward"
     ADMIN = "admin"
     PII = "pii"
-    """Sees personal values where another role lets the user read; allows nothing else."""
+    """Shows personal values where another role allows reading; allows nothing else."""
 
 
 class NamespaceKind(StrEnum):
@@ -51,8 +51,8 @@ class NamespaceKind(StrEnum):
 
 @dataclass(frozen=True)
 class Namespace:
-    """What a grant is about: everything, a domain, a layer, or a dataset. A stored grant names a
-    dataset by its id, one that a token brings by its name."""
+    """The scope of a grant: everything, a domain, a layer, or a dataset. A stored grant identifies
+    a dataset by id, a grant from a token by name."""
 
     kind: NamespaceKind = NamespaceKind.ORGANISATION
     name: str = ""
@@ -81,7 +81,7 @@ class Subject:
     dataset_id: str = ""
     """Empty for a dataset that is not registered yet."""
     planned: bool = False
-    """As a plan defines it, which is no secret to whoever plans it."""
+    """Whether a plan defines it, so that its author knows of it anyway."""
 
 
 ORGANISATION = Subject()
@@ -89,7 +89,7 @@ ORGANISATION = Subject()
 
 @dataclass(frozen=True)
 class Grant:
-    """Actions, and the sight of personal values, within a namespace."""
+    """Actions within a namespace, and whether personal values are shown."""
 
     actions: frozenset[Action]
     on: Namespace = EVERYTHING
@@ -98,7 +98,7 @@ class Grant:
 
 class PrincipalKind(StrEnum):
     LOCAL = "local"
-    """Whoever uses the machine of a service that asks for no token."""
+    """The local user of a service that requires no token."""
     USER = "user"
     TOKEN = "token"  # noqa: S105 - a kind
     TASK = "task"
@@ -106,15 +106,15 @@ class PrincipalKind(StrEnum):
 
 @dataclass(frozen=True)
 class TaskGrants:
-    """What a task token is good for: one attempt, datasets at pinned versions, storage prefixes."""
+    """What a task token allows: one attempt, datasets at pinned versions, storage prefixes."""
 
     ticket: RunTicket
     pins: tuple[tuple[str, int], ...] = ()
     """Version by dataset; 0 for the dataset that the task builds."""
     prefixes: tuple[str, ...] = ()
     holder: str = ""
-    """Id of the secret or user that asked for it, and that it is worth no more than; empty for a
-    token that the control plane gives out by itself."""
+    """Id of the secret or user that requested it, whose rights bound those of the token; empty for
+    a token that the control plane issued by itself."""
 
     def may_write(self, location: str) -> bool:
         """Whether the location is below one of the prefixes."""
@@ -126,21 +126,21 @@ class TaskGrants:
 
 @dataclass(frozen=True)
 class Principal:
-    """Exactly one of: a user, a service token, a task. Resolved when it was authenticated."""
+    """A user, a service token or a task, with its grants as of authentication."""
 
     org_id: str
     kind: PrincipalKind
     id: str
-    """Of the user, the token or the task."""
+    """The id of the user, token or task."""
     name: str
-    """Recorded as the actor of what it does."""
+    """Recorded as the actor of its changes."""
     grants: tuple[Grant, ...] = ()
     until: datetime | None = None
     """When its credential expires."""
     secret_id: str = ""
-    """Which secret of a service token was shown."""
+    """The secret of the service token that authenticated it."""
     claimed: tuple[Grant, ...] = field(default=(), repr=False)
-    """Of ``grants`` those that a token of the issuer brought."""
+    """Those of ``grants`` that come from claims of the issuer's token."""
     task: TaskGrants | None = None
 
     @property
@@ -153,8 +153,8 @@ _DOMAIN = "domain:"
 
 
 def parse_namespace(text: str) -> Namespace:
-    """``domain:sales``, ``gold``, ``gold.sales`` or nothing for everything. A dataset stands
-    under its name; whoever stores it looks up the id."""
+    """``domain:sales``, ``gold``, ``gold.sales``, or empty for everything. A dataset is identified
+    by name."""
     if not text:
         return EVERYTHING
     if text.startswith(_DOMAIN):
@@ -171,5 +171,5 @@ def parse_namespace(text: str) -> Namespace:
 
 
 def check_organisation(name: str) -> str:
-    """An organisation is a word: its name is a folder of the ledger and part of tokens."""
+    """An organisation is a word, because its name is a folder of the ledger and part of tokens."""
     return check_word(name)

@@ -1,7 +1,7 @@
 """Service tokens: credentials of programs.
 
-A token is ``lgs1_ORGANISATION.SECRET_ID.SECRET``. It is looked up by the id, which is public; of
-the secret, 256 random bits, only a hash under the environment's key is stored.
+A token is ``lgs1_ORGANISATION.SECRET_ID.SECRET``. The id is public; of the secret, 256 random
+bits, only a keyed hash is stored.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ _USED_EVERY = timedelta(minutes=1)
 
 
 class ShownToken(NamedTuple):
-    """A token as it is given out, once."""
+    """A new token with its text, which is shown only once."""
 
     token_id: str
     text: str
 
 
 class Presented(NamedTuple):
-    """A token as it comes in."""
+    """A parsed token."""
 
     org_id: str
     secret_id: str
@@ -80,7 +80,7 @@ class TokenRow(FrozenModel):
     revoked_at: Instant | None = None
     last_used_at: Instant | None = None
     has_secret: bool = True
-    """False after a rebuild, until it is rotated."""
+    """False after a rebuild, until the token is rotated."""
 
 
 def create_token(
@@ -113,7 +113,7 @@ def create_token(
 
 
 def rotate_token(tx: Transaction, keys: IdentityKeys, name: str, overlap: timedelta) -> ShownToken:
-    """A new secret; those before it stay valid for the overlap."""
+    """A new secret; earlier secrets stay valid for the overlap."""
     hold(tx, f"identity:{tx.org_id}")
     token_id, at = _held(tx, name), tx.now()
     table = service_token_secrets
@@ -131,7 +131,7 @@ def rotate_token(tx: Transaction, keys: IdentityKeys, name: str, overlap: timede
 
 
 def revoke_token(tx: Transaction, name: str, reason: str) -> str:
-    """All its secrets are refused from now on."""
+    """Revokes all secrets of the token; returns its id."""
     hold(tx, f"identity:{tx.org_id}")
     token_id = _held(tx, name)
     record_revocation(tx, token_id, "token", reason)
@@ -139,7 +139,7 @@ def revoke_token(tx: Transaction, name: str, reason: str) -> str:
 
 
 def token_rows(tx: Transaction, *, every: bool) -> list[TokenRow]:
-    """By name; with ``every`` those that were revoked too."""
+    """By name; with ``every``, also revoked ones."""
     table, gone = service_tokens.c, access_revocations.c
     query = _with_revocations(select(service_tokens, gone.revoked_at).select_from(service_tokens))
     query = query.where(table.org_id == tx.org_id)
@@ -168,13 +168,13 @@ def token_rows(tx: Transaction, *, every: bool) -> list[TokenRow]:
 
 
 def read_token(text: str) -> Presented | None:
-    """None for anything that does not have the shape of a service token."""
+    """None for a malformed token."""
     shape = _SHAPE.match(text)
     return None if shape is None else Presented(shape["org"], shape["id"], shape["secret"])
 
 
 def principal_of(tx: Transaction, keys: IdentityKeys, token: Presented) -> Principal:
-    """Whose token it is. An unknown id takes as long as a wrong secret."""
+    """The principal of a token. An unknown id takes as long as a wrong secret."""
     row = _secret_row(tx, token.secret_id)
     stored = keys.keyed_hash("") if row is None else row.keyed_hash
     if not keys.is_hash_of(stored, token.secret) or row is None:
@@ -183,7 +183,7 @@ def principal_of(tx: Transaction, keys: IdentityKeys, token: Presented) -> Princ
 
 
 def token_principal(tx: Transaction, secret_id: str) -> Principal:
-    """The principal behind a secret that was shown before, as it stands now."""
+    """The principal of a secret that was verified before, with its current grants."""
     row = _secret_row(tx, secret_id)
     if row is None or not is_active(tx, tx.org_id):
         raise BadToken()
@@ -215,7 +215,7 @@ def note_use(tx: Transaction, secret_id: str) -> None:
 
 
 def _secret_row(tx: Transaction, secret_id: str) -> Any | None:
-    """With its token, unless that was revoked."""
+    """The secret and its token, unless the token was revoked."""
     table, held = service_token_secrets.c, service_tokens.c
     query = select(
         table.keyed_hash, table.ends_at, held.token_id, held.token_name, held.actions,
@@ -292,7 +292,7 @@ def _namespaces(text: str) -> list[Namespace]:
 
 
 def _uses(tx: Transaction) -> dict[str, datetime | None]:
-    """When a secret of each token that has one was last used."""
+    """The last use of each token that has a secret."""
     table = service_token_secrets.c
     rows = tx.execute(
         select(table.token_id, table.last_used_at)

@@ -1,4 +1,4 @@
-"""What a principal may do now: its grants are read again while it works."""
+"""Current grants of a principal, read again at intervals."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from time import monotonic
 
 from lakeguard.access.authorise import is_over, may
-from lakeguard.access.grants import standing_of
+from lakeguard.access.grants import is_active, standing_of
 from lakeguard.access.principal import Action, Principal, PrincipalKind, TaskGrants
 from lakeguard.access.service_tokens import token_principal
 from lakeguard.access.subjects import Subjects
@@ -16,16 +16,16 @@ from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.errors import BadToken
 
-_SECRET = "key_"  # noqa: S105 - how the id of a secret begins
+_SECRET = "key_"  # noqa: S105 - prefix of ids of secrets
 FRESH_SECONDS = 20.0
-"""How long grants are trusted; a revocation works within this time."""
+"""How long grants are cached; a revocation takes effect within this time."""
 
 
 def renewed(tx: Transaction, principal: Principal) -> Principal:
-    """The principal with the grants of now; ``BadToken`` if its credential is revoked."""
+    """The principal with its current grants; raises ``BadToken`` if its credential is revoked."""
     match principal.kind:
         case PrincipalKind.TASK | PrincipalKind.LOCAL:
-            return principal  # of a task, its lease and its holder decide on each request
+            return principal  # for a task, its lease and its holder are checked on each request
         case PrincipalKind.TOKEN:
             return token_principal(tx, principal.secret_id)
         case PrincipalKind.USER:
@@ -35,9 +35,18 @@ def renewed(tx: Transaction, principal: Principal) -> Principal:
             return replace(principal, grants=(*standing.grants, *principal.claimed))
 
 
+def require_admitted(state: OrganisationState, task: TaskGrants) -> None:
+    """Raise ``BadToken`` for a task of a disabled organisation, or of a worker that may no longer
+    work on it."""
+    with state.read() as tx:
+        if not is_active(tx, tx.org_id):
+            raise BadToken()
+    require_holder(state, task)
+
+
 def require_holder(state: OrganisationState, task: TaskGrants) -> None:
-    """Refused with ``BadToken`` once whoever asked for the task's token may no longer work on the
-    task, or is let in no more."""
+    """Raise ``BadToken`` once the holder of the task's token may no longer work on the task, or is
+    revoked."""
     if not task.holder:
         return
     kind = PrincipalKind.TOKEN if task.holder.startswith(_SECRET) else PrincipalKind.USER
@@ -51,7 +60,7 @@ def require_holder(state: OrganisationState, task: TaskGrants) -> None:
 
 @dataclass
 class Session:
-    """Thread-safe; shared by the ports of one client. Begins with what authentication has read."""
+    """Thread-safe; shared by the ports of one client."""
 
     state: OrganisationState
     principal: Principal
@@ -63,7 +72,7 @@ class Session:
         self._read_at = self.clock()
 
     def current(self) -> Principal:
-        """Refused with ``BadToken`` once the credential is revoked or over."""
+        """Raises ``BadToken`` once the credential is revoked or has expired."""
         with self._turn:
             now = self.clock()
             if now - self._read_at >= FRESH_SECONDS:

@@ -1,4 +1,4 @@
-"""Which dataset a name, a run, a task or another id is about."""
+"""Finds the dataset that a name, a run, a task or another id belongs to."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from lakeguard.state.schema import (
 from lakeguard_sdk.core.dataset_name import DatasetName
 
 _MOST_READERS = 32
-"""Principals for whom it is remembered what they may read."""
+"""Principals whose readable datasets are cached."""
 
 
 @dataclass(frozen=True)
 class Subjects:
-    """Looks them up in one organisation. None: there is no such thing."""
+    """Subjects of one organisation; None for an unknown id."""
 
     state: OrganisationState
 
     def readable_by(self, principal: Principal) -> frozenset[str]:
-        """Names of all datasets that it may read."""
+        """Names of all datasets that the principal may read."""
         with self.state.read() as tx:
             registered = registered_datasets(tx)
         return _readable(registered, principal)
@@ -72,8 +72,8 @@ class Subjects:
         )
 
     def of_task(self, task_id: str) -> Subject | None:
-        """By its id or that of any of its runs; of a job that builds no dataset, the
-        organisation."""
+        """By the id of the task or of one of its runs; the organisation for a job without a
+        dataset."""
         found = self._one(lambda org: _with(tasks, org).where(tasks.c.task_id == task_id))
         return found or self.of_run(task_id)
 
@@ -110,7 +110,7 @@ class Subjects:
 
 @lru_cache(maxsize=_MOST_READERS)
 def _readable(registered: Registered, principal: Principal) -> frozenset[str]:
-    """What is registered does not change, and its next state is another object."""
+    """Cached by identity: each apply makes a new ``Registered``."""
     return frozenset(
         row.dataset_name
         for row in registered.datasets
@@ -124,7 +124,7 @@ def _registered(org_id: str) -> Select[Any]:
 
 
 def _with(table: Table, org_id: str) -> Select[Any]:
-    """The dataset of a row; without values if the row is about none."""
+    """The dataset of a row; NULL if the row has none."""
     view = dataset_registry.c
     same = and_(view.org_id == table.c.org_id, view.dataset_id == table.c.dataset_id)
     return (

@@ -1,8 +1,8 @@
-"""Task tokens: what an attempt may do, signed by the control plane.
+"""Task tokens: the rights of an attempt, signed by the control plane.
 
 A token is a JSON Web Token signed with Ed25519. It names organisation, task, attempt, run and
 lease, the datasets that the task may read with their pinned versions, where it may write, and who
-asked for it. A call with it is refused as soon as the lease is over, whatever the token says.
+requested it. Calls with it are refused once the lease is over, even if the token is valid.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from lakeguard_sdk.storage.run_folders import LANDING, quarantine_folder
 from lakeguard_sdk.storage.storage import join
 
 AFTER_TIMEOUT = timedelta(days=7)
-"""How long a token of an attempt in another system outlives the job's timeout: a report may be
-late, and is answered again much later."""
+"""How long a token of an attempt in another system outlives the job's timeout: reports may be
+late, and may be repeated."""
 LONGEST_HEADER = 6_000
 """Characters; many proxies refuse lines of more than 8 KiB."""
 _EARLY = datetime(1970, 1, 1, tzinfo=UTC)
@@ -74,8 +74,8 @@ class TaskTokens:
         return PREFIX + jwt.encode(claims, self.keys.signing_key(), _ALGORITHM)
 
     def issue_to_worker(self, grants: TaskGrants, now: datetime) -> str:
-        """Sent as a header with each call, which proxies limit: one that would be longer names,
-        and lets read, the dataset of the run alone."""
+        """Sent as a header, whose length proxies limit: if it would be longer, it names only the
+        dataset of the run, and allows reading only that one."""
         text = self.issue(grants, now)
         if len(text) <= LONGEST_HEADER:
             return text
@@ -83,13 +83,13 @@ class TaskTokens:
         return self.issue(replace(grants, pins=own), now)
 
     def issue_for_timeout(self, ticket: RunTicket, now: datetime, seconds: int) -> str:
-        """For an attempt in another system, which does not renew it."""
+        """For an attempt in another system, which cannot renew it."""
         lifetime = timedelta(seconds=seconds) + AFTER_TIMEOUT
         return self.issue(TaskGrants(ticket), now, lifetime)
 
     def read(self, text: str, now: datetime, *, may_be_over: bool = False) -> Principal:
-        """Refused with ``BadToken``. ``may_be_over`` is for reports, which the lease alone
-        decides."""
+        """Raises ``BadToken``. ``may_be_over`` accepts expired tokens, for reports: only the lease
+        decides on these."""
         if not text.startswith(PREFIX) or len(text) > LONGEST:
             raise BadToken()
         try:
@@ -111,7 +111,7 @@ class TaskTokens:
         return _principal(self.org_id, grants, until)
 
     def task_of(self, text: str) -> TaskGrants:
-        """The task of a report, which the lease alone decides."""
+        """The task of a report, of which only the lease decides whether it is accepted."""
         task = self.read(text, _EARLY, may_be_over=True).task
         if task is None:
             raise BadToken()
@@ -119,8 +119,8 @@ class TaskTokens:
 
 
 def grants_of(plan: RunPlan, lake: str) -> TaskGrants:
-    """Of an opened run: its dataset, what it reads at pinned versions, its staging folder, and
-    where rows of its dataset are quarantined and files of its source land."""
+    """The rights of an open run: its dataset, its inputs at pinned versions, and its folders for
+    staging, quarantine and landed files."""
     inputs = [pin.input for pin in (*plan.pins, *plan.references)]
     pins = {**{str(each.dataset): each.version for each in inputs}, str(plan.dataset): 0}
     return TaskGrants(plan.ticket, tuple(sorted(pins.items())), tuple(_prefixes(plan, lake)))

@@ -21,16 +21,16 @@ LONGEST = 16 * 1024
 _LONGEST_ID = 500
 _TYPES = (None, "jwt", "at+jwt", "application/at+jwt")
 _ELSEWHERE = frozenset({"jku", "jwk", "x5u", "x5c", "crit", "b64", "zip"})
-"""Headers that name another key or another way to verify: a token with one is refused."""
+"""Headers that name another key or another way of verification; tokens with one are refused."""
 _EMAIL = "email"
-"""A claim that users of many issuers can change: it names nobody until it is verified."""
+"""A claim that users of many issuers can change, so it must be verified."""
 _VERIFIED = (True, "true")
-"""Some issuers write the boolean as a text."""
+"""Some issuers write the boolean as text."""
 _REQUIRED = ("exp", "iat", "iss", "aud", "sub")
 
 
 class Claims(NamedTuple):
-    """What a verified token says."""
+    """Claims of a verified token."""
 
     user_name: str
     grants: tuple[Grant, ...]
@@ -38,7 +38,7 @@ class Claims(NamedTuple):
 
 
 class _Wrong(Exception):
-    """Why a token is refused; for the log alone."""
+    """Why a token is refused, for the log only."""
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,10 @@ class UserTokens:
     organisation: str
     keys: KeySet
     refused: Callable[[str], None]
-    """Called with the reason; it never holds a value of the token."""
+    """Called with the reason, which never contains a value of the token."""
 
     def verify(self, text: str, now: datetime) -> Claims:
-        """Refused with ``BadToken``, which says nothing about the reason."""
+        """Raises ``BadToken``, which does not tell the reason."""
         try:
             return self._claims(self._verified(text), now)
         except (PyJWTError, _Wrong, BadUserName, BadNamespace) as error:

@@ -1,7 +1,8 @@
-"""Users are created on first use, by an act, a sign-in or an admin."""
+"""Users are created by their first action or sign-in, or by an admin."""
 
 from __future__ import annotations
 
+import getpass
 import hashlib
 
 from sqlalchemy import select
@@ -12,10 +13,18 @@ from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.errors import BadUserName, UnknownUser
 
 OPERATOR = "operator"
-"""Origin of a user who called a command on the folder."""
+"""Origin of a user who ran a command in the project folder."""
 MEMBER = "member"
 """Origin of a user who signed in, or whom an admin created."""
 LONGEST_NAME = 128
+
+
+def local_user() -> str:
+    """The operating system user of this process."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "unknown"
 
 
 def known_user(tx: Transaction, name: str, origin: str = OPERATOR) -> str:
@@ -35,7 +44,7 @@ def known_user(tx: Transaction, name: str, origin: str = OPERATOR) -> str:
 
 
 def find_user(tx: Transaction, name: str) -> str:
-    """The id of a user who exists."""
+    """The user's id; raises ``UnknownUser``."""
     user_id = _user_id(tx.org_id, name)
     found = select(users.c.user_id).where(users.c.org_id == tx.org_id, users.c.user_id == user_id)
     if tx.scalar(found) is None:
@@ -43,14 +52,8 @@ def find_user(tx: Transaction, name: str) -> str:
     return user_id
 
 
-def user_names(tx: Transaction) -> list[str]:
-    """All users of the organisation."""
-    query = select(users.c.user_name).where(users.c.org_id == tx.org_id)
-    return list(tx.scalars(query.order_by(users.c.user_name)))
-
-
 PROGRAMS = ("token:", "task:")
-"""How the names of service tokens and tasks begin; no user has such a name."""
+"""Prefixes of the names of service tokens and tasks, which no user name may have."""
 
 
 def is_program(name: str) -> bool:
@@ -61,7 +64,7 @@ def check_user_name(name: str) -> str:
     if not 1 <= len(name) <= LONGEST_NAME:
         raise BadUserName(name=name[:40], problem=f"it has 1 to {LONGEST_NAME} characters")
     if not name.isprintable() or name != name.strip():
-        raise BadUserName(name=name[:40], problem="it has characters that nobody sees")
+        raise BadUserName(name=name[:40], problem="use printable characters, no outer spaces")
     if is_program(name):
         raise BadUserName(name=name[:40], problem="only tokens and tasks have such a name")
     return name

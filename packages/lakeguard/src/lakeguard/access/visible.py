@@ -1,4 +1,4 @@
-"""What of an answer a principal may see: rows of readable datasets, no personal values."""
+"""Filters answers: rows of readable datasets only, and no personal values."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _invalidation(row: Any, sees: Sees) -> Any:
 
 
 def _definitions(found: Definitions, sees: Sees) -> Definitions:
-    """Sources, targets and jobs without a dataset are the organisation's."""
+    """Sources, targets and jobs without a dataset belong to the organisation."""
     whole = sees(None)
     return found.model_copy(
         update={
@@ -47,7 +47,7 @@ def _definitions(found: Definitions, sees: Sees) -> Definitions:
 
 
 def _plan(plan: Plan, sees: Sees) -> Plan:
-    """What a source or target was before is the organisation's to see."""
+    """Earlier definitions of sources, targets and jobs belong to the organisation."""
     if sees(None):
         return plan
     steps = tuple(
@@ -100,7 +100,7 @@ SHOWN: dict[str, Callable[[Any, Sees], Any]] = {
     "jobs.jobs": _OF_DATASET,
     "jobs.tasks": _OF_DATASET,
 }
-"""Of answers that may be about several datasets."""
+"""Filters of answers that may be about several datasets."""
 
 
 # Personal values.
@@ -109,14 +109,14 @@ Answer = tuple[RowSample, ...] | tuple[Profile, ...] | QuarantineListing
 
 
 def personal_in(answer: Any, hidden: Collection[str]) -> bool:
-    """Whether the answer holds columns that are personal."""
+    """Whether the answer contains personal columns."""
     names = {name.casefold() for name in hidden}
     return any(column.casefold() in names for column in columns_in(answer))
 
 
 def without_personal(answer: Any, hidden: Collection[str]) -> Any:
-    """The answer with values of these columns masked, also those that were not personal when they
-    were stored."""
+    """The answer with the values of these columns masked, even if they were stored before the
+    column was personal."""
     names = frozenset(name.casefold() for name in hidden)
     if isinstance(answer, QuarantineListing):
         return _masked_rows(answer, names)

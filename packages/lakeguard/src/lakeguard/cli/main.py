@@ -30,8 +30,8 @@ YOUNG_OBJECTS = 200_000
 @click.group(
     cls=Catalogue,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="With LAKEGUARD_URL=https://HOST, commands ask the service there. Refused then, because "
-    f"they work on the folder: {', '.join(NEEDS_FOLDER)}. "
+    epilog="With LAKEGUARD_URL=https://HOST, commands call the service there, except those that "
+    f"need the project folder: {', '.join(NEEDS_FOLDER)}. "
     "Exit codes: 0 success, 1 failure, 2 usage or definition error, 3 blocked.",
 )
 @project_option

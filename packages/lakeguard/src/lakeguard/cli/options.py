@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from lakeguard_sdk.client import Client
 
 
-_ACCESS = "it says who may use a service, where the database of that service is"
+_ACCESS = "it manages access to a service, next to the database of that service"
 NEEDS_FOLDER = {
     "dispatcher": "a service dispatches itself: lakeguard serve --dispatch",
     "serve": "it serves the control plane of that folder",
     "rebuild": "it fills an empty database, which has no service yet",
-    "migrate": "it changes tables as their owner, which a service is not",
+    "migrate": "it changes tables as their owner, and a service is not their owner",
     **dict.fromkeys(("org", "user", "role", "token"), _ACCESS),
 }
-"""Commands that no service can do, and why. All others ask the one that ``LAKEGUARD_URL`` names,
-or no control plane at all."""
+"""Commands that need the project folder, and why. All others use the service that ``LAKEGUARD_URL``
+names, or no control plane."""
 
 
 @dataclass(frozen=True)

@@ -43,8 +43,8 @@ URL_VARIABLE = "LAKEGUARD_URL"
 
 
 def service_url() -> str:
-    """Of the service that commands ask in place of a folder's control plane; empty if none is
-    set. Refused with ``ServiceUrlInvalid`` if it cannot be the URL of one."""
+    """The URL of the service that commands use instead of the project folder; empty if none is
+    set. Raises ``ServiceUrlInvalid``."""
     url = os.environ.get(URL_VARIABLE, "").strip()
     if url and (problem := _url_problem(url)):
         raise ServiceUrlInvalid(problem=problem)
@@ -65,7 +65,7 @@ def _url_problem(url: str) -> str:
 
 
 def folder_of(call: Call) -> Path:
-    """As ``project_of``; commands that ask a service need no ``lakeguard.toml``."""
+    """As ``project_of``; commands that use a service need no ``lakeguard.toml``."""
     try:
         return project_of(call)
     except NoProject:
@@ -75,13 +75,13 @@ def folder_of(call: Call) -> Path:
 
 
 def hide_secrets_of(call: Call) -> None:
-    """Hides the secrets of the settings from what this process starts; a service keeps its own."""
+    """Hides the secrets of the settings from child processes; there are none with a service."""
     if not service_url():
         hide_secrets(load_settings(project_of(call), call.env))
 
 
 def require_folder(command: str) -> None:
-    """Refuses a command that no service can do."""
+    """Raises ``FolderNeeded`` if a service is set, for commands that work on the folder."""
     if service_url():
         raise FolderNeeded(command=command, reason=NEEDS_FOLDER[command])
 
@@ -90,7 +90,7 @@ def client_of(call: Call) -> Client:
     """A client of the folder, or of the service that ``LAKEGUARD_URL`` names; closed once the
     command has answered."""
     if url := service_url():
-        # The modules of builds and jobs are where they run.
+        # Modules of builds and jobs are read from the local folder.
         client = replace(connect(url), project=str(folder_of(call)))
     else:
         client = connect(project_of(call), env=call.env)
@@ -130,7 +130,7 @@ def writing(call: Call, *, sweep: bool = True, wait: bool = False) -> Iterator[C
 
 
 def _reap(client: Client) -> bool:
-    """Whether the caller may: a token for the command itself need not allow ``work``."""
+    """Whether the caller may reap: a token for the command need not allow ``work``."""
     try:
         reaped = client.operations.reap()
     except NotPermitted:

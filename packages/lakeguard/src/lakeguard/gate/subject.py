@@ -62,4 +62,4 @@ class Subject(FrozenModel):
     declared: tuple[DeclaredOrigin, ...] = Field(default=(), exclude_if=lambda found: not found)
     """Columns of which a person has declared what they are made of."""
     by_load: tuple[str, ...] = Field(default=(), exclude_if=lambda found: not found)
-    """Columns that the load writes: quarantined rows have none of them."""
+    """Columns that the load writes, which quarantined rows do not have."""

@@ -1,4 +1,4 @@
-"""The application of a service: the operations of the table, and what stands around them."""
+"""The application of a service: the API, the inbox, health checks and metrics."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from lakeguard.http.authenticate import require_all_figures
-from lakeguard.http.endpoints import endpoint, principal_of
+from lakeguard.http.endpoints import endpoint, principal_of, response_of
 from lakeguard.http.event_streams import EventStreams, StreamTimes
 from lakeguard.http.inbox import PATHS, Inbox
 from lakeguard.http.inbox import Request as Received
@@ -41,7 +41,7 @@ def create_app(
     most_at_once: int = MOST_AT_ONCE,
     stream_times: StreamTimes | None = None,
 ) -> FastAPI:
-    """Nothing is asked of the control plane before the first request."""
+    """The control plane is not used before the first request."""
     streams = EventStreams(stream_times or StreamTimes())
     long = LongOperations(lambda error: Problem.model_validate(problem_of(error)))
 
@@ -164,15 +164,10 @@ def _progress_query(request: Request) -> tuple[int, int]:
 
 
 async def _not_found(_: Request, error: Exception) -> Response:
-    """What the router itself refuses."""
+    """Refusals of the router itself, as problem documents."""
     if not isinstance(error, HTTPException):
         raise error
     status = HTTPStatus(error.status_code)
     headers = {} if error.headers is None else {k.title(): v for k, v in error.headers.items()}
     answer = answer_to(Declined(status, status.description or status.phrase))
     return response_of(Answer(answer.status, answer.body, answer.content_type, headers))
-
-
-def response_of(answer: Answer) -> Response:
-    media = answer.content_type if answer.body else None
-    return Response(answer.body, int(answer.status), answer.headers, media)

@@ -1,13 +1,11 @@
-"""Who a request is from, and what that principal may call.
+"""The principal of a request, and checks before its body is read.
 
-``Authenticator`` is the seam for users and tokens: it names a principal, or raises
-``NotAuthenticated`` (401) or ``NotPermitted`` (403). The embedded service has one, who uses this
-machine.
+An ``Authenticator`` returns a principal, or raises ``NotAuthenticated`` (401) or ``NotPermitted``
+(403).
 """
 
 from __future__ import annotations
 
-import getpass
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
@@ -15,6 +13,7 @@ from typing import Protocol
 from lakeguard.access.authorise import may
 from lakeguard.access.permission import may_run_call
 from lakeguard.access.principal import Action, Principal, PrincipalKind, TaskGrants
+from lakeguard.access.users import local_user
 from lakeguard_sdk.api.operation import Operation
 from lakeguard_sdk.errors import NotAuthenticated, NotPermitted
 from lakeguard_sdk.model.run import RunTicket
@@ -22,11 +21,11 @@ from lakeguard_sdk.scheduling.task_token import PREFIX
 
 
 class Authenticator(Protocol):
-    """Names the principal of a request, by its headers (in lower case) and the client's address."""
+    """Finds the principal of a request by its headers (in lower case) and the client's address."""
 
     @property
     def is_local(self) -> bool:
-        """Whether everyone on this machine is let in, so that nobody else may reach it."""
+        """Whether no token is required, so that only this machine may reach the service."""
 
     @property
     def blocks(self) -> bool:
@@ -37,11 +36,11 @@ class Authenticator(Protocol):
 
 @dataclass(frozen=True)
 class LocalAuthenticator:
-    """One principal without a token, and runs with theirs."""
+    """The local user without a token, and tasks with theirs."""
 
     org_id: str
     ticket_of: Callable[[str], RunTicket]
-    """The ticket in a task token; refuses with ``BadToken``."""
+    """The ticket in a task token; raises ``BadToken``."""
     is_local: bool = True
     blocks: bool = False
 
@@ -52,17 +51,17 @@ class LocalAuthenticator:
             name, grants = f"run {ticket.run_id}", TaskGrants(ticket)
             return Principal(self.org_id, PrincipalKind.TASK, ticket.task_id, name, task=grants)
         if token:
-            raise NotAuthenticated(reason="this service has no tokens but those of tasks")
-        person = local_person()
-        return Principal(self.org_id, PrincipalKind.LOCAL, person, person)
+            raise NotAuthenticated(reason="this service accepts task tokens only")
+        user = local_user()
+        return Principal(self.org_id, PrincipalKind.LOCAL, user, user)
 
 
 @dataclass(frozen=True)
 class TokenAuthenticator:
-    """Users, service tokens and tasks; nobody without a token."""
+    """Users, service tokens and tasks; a token is required."""
 
     authenticate: Callable[[str], Principal]
-    """Whom an Authorization header names; refuses with ``BadToken``."""
+    """The principal of an Authorization header; raises ``BadToken``."""
     is_local: bool = False
     blocks: bool = True
 
@@ -79,15 +78,8 @@ def bearer_token(headers: Mapping[str, str]) -> str:
     return token.strip() if kind.lower() == "bearer" else ""
 
 
-def local_person() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return "unknown"
-
-
 def require_all_figures(principal: Principal) -> None:
-    """Figures name every dataset."""
+    """Metrics name every dataset, so they require the right to read all of them."""
     if principal.kind is PrincipalKind.LOCAL:
         return
     verdict = may(principal, Action.READ)
@@ -96,7 +88,7 @@ def require_all_figures(principal: Principal) -> None:
 
 
 def require_permission(principal: Principal, operation: Operation) -> None:
-    """Before a body is read. What a run may do with tickets is checked by its ports."""
+    """Checked before a body is read. Tickets of tasks are checked by the ports."""
     if principal.kind is not PrincipalKind.TASK:
         return
     if operation.port == "reader" or (operation.port == "runs" and may_run_call(operation.method)):

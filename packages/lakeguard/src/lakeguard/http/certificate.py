@@ -19,7 +19,7 @@ _Stamp = tuple[int, int]
 
 @dataclass
 class Certificate:
-    """Refused with ``CertificateUnusable``; so is a key that needs a password."""
+    """Raises ``CertificateUnusable``, also for a key with a password."""
 
     chain: Path
     key: Path
@@ -28,13 +28,13 @@ class Certificate:
 
     def __post_init__(self) -> None:
         self._loaded = self._stamps()
-        self._load(_server_context())  # a pair that does not match changes no context
+        self._load(_server_context())  # validates the pair before a context is changed
         self.context = _server_context()
         self._load(self.context)
 
     def reload(self) -> bool:
-        """Whether the files were replaced; new connections get what they hold now. A pair that
-        cannot be used changes nothing, and is logged."""
+        """Use replaced files for new connections; returns whether there were any. An invalid pair
+        is logged and not used."""
         try:
             stamps = self._stamps()
             if stamps == self._loaded:
@@ -49,7 +49,7 @@ class Certificate:
 
     @contextmanager
     def reloading(self, seconds: float = RELOAD_SECONDS) -> Iterator[None]:
-        """Looks at the files again and again, in a thread."""
+        """Reloads replaced files in the background."""
         ended = threading.Event()
 
         def look() -> None:
@@ -68,7 +68,7 @@ class Certificate:
         try:
             context.load_cert_chain(self.chain, self.key, password=_no_password)
         except ssl.SSLError as error:
-            reason = error.reason or "it is no certificate with its key, in PEM"
+            reason = error.reason or "it is not a certificate with its key, in PEM"
             raise CertificateUnusable(file=str(self.chain), reason=reason) from None
         except OSError as error:
             reason = error.strerror or str(error)

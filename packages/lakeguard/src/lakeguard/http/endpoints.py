@@ -1,4 +1,4 @@
-"""Endpoints of the operations in the table: one function serves them all."""
+"""The endpoint that serves every operation of the table."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from lakeguard.http.responses import JSON, Answer, Declined, answer_to, answer_w
 from lakeguard.http.service import Service
 from lakeguard.services.request_keys import StoredAnswer
 from lakeguard_sdk.api.operation import Effect, Operation
+from lakeguard_sdk.api.operation_state import OPERATIONS_PATH
 from lakeguard_sdk.api.operations import operations_by_name
 from lakeguard_sdk.api.port_types import Types, callback_types, types_of
 from lakeguard_sdk.core.canonical_json import content_hash, hash_bytes
@@ -34,8 +35,9 @@ from lakeguard_sdk.security.secret_values import holds_credential
 
 IDEMPOTENCY_KEY = "idempotency-key"
 _LONGEST_KEY = 200
+_UNPROCESSABLE = HTTPStatus.UNPROCESSABLE_ENTITY
 _PRECONDITIONS = {"registry.apply": "registry.definitions"}
-"""Operations that take If-Match: of which other one's answer it is the ETag."""
+"""Operations that accept If-Match, with the operation whose ETag it must equal."""
 
 
 @dataclass(frozen=True)
@@ -89,13 +91,13 @@ def endpoint(
         if operation.streamed and wants_stream(request):
             again = partial(principal_of, service, request, operation)
             return await streams.respond(request, principal, again, partial(_read, service, call))
-        return _response(await run_in_threadpool(_answered, service, call))
+        return response_of(await run_in_threadpool(_answered, service, call))
 
     return answer
 
 
 def _read(service: Service, call: Call, principal: Principal) -> Sequence[Any]:
-    """What a streamed operation answers now, to whoever the caller is now."""
+    """The current answer of a streamed operation, to the principal as authenticated last."""
     call = replace(call, principal=principal)
     values, _ = read_call(call.types, call.path, call.query, call.body)
     found: Sequence[Any] = _method(service, call)(**values)
@@ -120,43 +122,44 @@ def _answered_once(
     """The first request with the key is carried out; others get its answer."""
     if not 1 <= len(key) <= _LONGEST_KEY or not key.isprintable():
         raise Declined(
-            HTTPStatus.UNPROCESSABLE_ENTITY,
-            f"an Idempotency-Key has 1 to {_LONGEST_KEY} visible characters",
+            _UNPROCESSABLE, f"an Idempotency-Key has 1 to {_LONGEST_KEY} visible characters"
         )
     if holds_credential(key):
-        raise Declined(
-            HTTPStatus.UNPROCESSABLE_ENTITY, "the Idempotency-Key looks like a credential"
-        )
+        raise Declined(_UNPROCESSABLE, "the Idempotency-Key looks like a credential")
     keys = service.keys_for(call.principal)
-    said = content_hash([call.operation.name, dict(call.path), list(map(list, call.query))])
-    stored = keys.begin(key, content_hash([said, hash_bytes(call.body)]))
-    if stored is not None:
-        status, body = HTTPStatus(stored.status), stored.body.encode()
-        return Answer(status, body, stored.content_type, {"Idempotency-Replayed": "true"})
-    kept: StoredAnswer | None = None
+    line = content_hash([call.operation.name, dict(call.path), list(map(list, call.query))])
+    first = keys.begin(key, content_hash([line, hash_bytes(call.body)]))
+    if first is not None:
+        status, body = HTTPStatus(first.status), first.body.encode()
+        return Answer(status, body, first.content_type, {"Idempotency-Replayed": "true"})
+    stored: StoredAnswer | None = None
     try:
         answer = answered()
-        kept = StoredAnswer(int(answer.status), answer.body.decode(), answer.content_type)
+        stored = _storable(answer)
     except StateCommitUnknown as error:
-        answer = answer_without_retry(error)
-        kept = StoredAnswer(int(answer.status), answer.body.decode(), answer.content_type)
+        stored = _storable(answer_without_retry(error))
         raise
     except (LakeGuardError, Declined) as error:
-        answer = answer_to(error)
-        if answer.status < HTTPStatus.INTERNAL_SERVER_ERROR and not _may_succeed(error):
-            kept = StoredAnswer(int(answer.status), answer.body.decode(), answer.content_type)
+        refusal = answer_to(error)
+        if refusal.status < HTTPStatus.INTERNAL_SERVER_ERROR and not _may_succeed(error):
+            stored = _storable(refusal)
         raise
     finally:
-        keys.finish(key, kept)
+        keys.finish(key, stored)
     return answer
 
 
+def _storable(answer: Answer) -> StoredAnswer:
+    return StoredAnswer(int(answer.status), answer.body.decode(), answer.content_type)
+
+
 def _may_succeed(error: Exception) -> bool:
+    """Whether the same request may succeed later."""
     return isinstance(error, LakeGuardError) and error.retryable
 
 
 def _result(service: Service, call: Call) -> Answer:
-    """The answer of the port as the operation's answer."""
+    """Calls the port, and returns its answer as a response."""
     method = _method(service, call)
     types, operation = call.types, call.operation
     values, answers = read_call(types, call.path, call.query, call.body)
@@ -206,7 +209,7 @@ def _answer_json(types: Types, result: Any, gathered: Mapping[str, list[Any]]) -
 def _gathering(
     types: Types, answers: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-    """Callbacks that gather what they are called with, for the answer."""
+    """Callbacks that collect their arguments for the answer."""
     callbacks: dict[str, Any] = {}
     gathered: dict[str, list[Any]] = {}
     for name, kind in types.callbacks.items():
@@ -222,7 +225,7 @@ def _gathering(
 
 @dataclass(frozen=True)
 class _Measured:
-    """Answers with what the caller measured, and notes what is still to be measured."""
+    """Returns what the caller has measured, and collects what it still has to measure."""
 
     known: Mapping[str, Remeasured]
     wanted: list[RemeasurePlan]
@@ -282,7 +285,7 @@ def _require_match(service: Service, call: Call) -> None:
         raise DefinitionsChanged()
 
 
-# What takes long.
+# Long operations.
 
 
 async def _started(service: Service, long: LongOperations, call: Call) -> Response:
@@ -297,9 +300,9 @@ async def _started(service: Service, long: LongOperations, call: Call) -> Respon
         answer = await run_in_threadpool(_answered_once, service, call, key, answered)
         operation_id = answer.body.decode()
     state = await long.state(operation_id, call.principal, wait=FIRST_WAIT)
-    location = f"/api/v1/operations/{operation_id}"
+    location = OPERATIONS_PATH.format(operation_id=operation_id)
     body = state.model_dump_json(by_alias=True).encode()
-    return _response(Answer(HTTPStatus.ACCEPTED, body, JSON, {"Location": location}))
+    return response_of(Answer(HTTPStatus.ACCEPTED, body, JSON, {"Location": location}))
 
 
 def _id_answer(start: Callable[[], str]) -> Answer:
@@ -330,6 +333,6 @@ def _start(
     return long.start(types.operation.name, call.principal, lambda note: context.run(work, note))
 
 
-def _response(answer: Answer) -> Response:
+def response_of(answer: Answer) -> Response:
     media = answer.content_type if answer.body else None
     return Response(answer.body, int(answer.status), answer.headers, media)

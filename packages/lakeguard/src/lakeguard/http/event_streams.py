@@ -1,7 +1,7 @@
 """Server-sent events: what happens to a run, as it happens.
 
-The stream ends with the run, with the service, or when its caller may no longer read the run. The
-id of an event is its kind, so that a caller who names the last one goes on from there.
+The stream ends with the run, with the service, or when the caller may no longer read the run. The
+id of an event is its kind, so that a client can resume after the last one.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from lakeguard_sdk.model.read_models import RunEvent, RunEventKind
 EVENT_STREAM = "text/event-stream"
 MOST_STREAMS = 64
 MOST_OF_ONE = 16
-"""Streams of one principal."""
+"""Maximum streams of one principal."""
 POLL_SECONDS = 0.5
 HEARTBEAT_SECONDS = 15.0
 """A comment keeps proxies from closing a stream in which nothing happens."""
 CHECK_SECONDS = 20.0
-"""How often the credential of an open stream is looked at again."""
+"""How often an open stream is authenticated again."""
 LONGEST_SECONDS = 3_600.0
 """Then the caller connects again."""
 _RETRY_MILLISECONDS = 2_000
@@ -62,15 +62,15 @@ class EventStreams:
     async def respond(
         self, request: Request, principal: Principal, again: Authenticated, read: Read
     ) -> Response:
-        """``again`` authenticates the request once more. What is refused at the start is refused
-        as a request; later, the stream says so and ends."""
+        """``again`` authenticates the request once more. Refusals at the start are error responses;
+        later ones are events that end the stream."""
         owner = (principal.org_id, principal.name)
         if self._open.total() >= MOST_STREAMS or self._open[owner] >= MOST_OF_ONE:
             raise ServiceBusy(reason="too many streams are open")
         seen = _position(request.headers.get("last-event-id", ""))
         events = await run_in_threadpool(read, principal)
         if _ended(events) and seen == _ORDER.index(RunEventKind.ENDED):
-            return Response(status_code=204)  # a browser connects no more
+            return Response(status_code=204)  # tells a browser not to reconnect
         request.state.operation += ".stream"
         content = self._counted(owner, self._lines(principal, again, read, events, seen))
         return StreamingResponse(
@@ -125,7 +125,7 @@ def wants_stream(request: Request) -> bool:
 
 
 def _position(last: str) -> int:
-    """Of the last event that the caller has seen; -1 for none, or for one that never was."""
+    """The position of the last event that the client has seen; -1 for none or an unknown one."""
     return next((n for n, kind in enumerate(_ORDER) if kind.value == last), -1)
 
 

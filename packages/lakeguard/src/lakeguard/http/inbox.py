@@ -1,5 +1,5 @@
-"""Reports of tasks and events from outside, with credentials of their own: the token of a task, or
-the signature of an event. Independent of sockets."""
+"""Reports of tasks and events from other systems, authenticated by task tokens and by signatures of
+events. Independent of sockets."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ class Inbox:
     secret: Callable[[], str] | None
     """Signing secret of events; None: events are accepted from this machine only, or not at all."""
     ticket_of: Callable[[str], RunTicket]
-    """The ticket in a task token; refuses with ``BadToken``."""
+    """The ticket in a task token; raises ``BadToken``."""
     asks_who: bool = False
-    """Whether calls need a token: then events need a signature, wherever they come from."""
+    """Whether the API requires tokens; then events always require a signature."""
     clock: Callable[[], float] = field(default=time.time)
 
     def answer(self, request: Request) -> Answer:
@@ -76,7 +76,7 @@ class Inbox:
         return route(request)
 
     def takes_token(self, path: str) -> bool:
-        """Whether what arrives there is let in by the token of a task."""
+        """Whether requests to the path are authenticated by a task token."""
         return PATHS[path] != "_event"
 
     def _report(self, request: Request) -> Answer:

@@ -1,4 +1,4 @@
-"""Serves an application with uvicorn: in a thread, or as the process until it is stopped."""
+"""Serves an application with uvicorn in a thread."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lakeguard_sdk.errors import ListenAddressInUse, ListenerOpen
 
 BACKLOG = 256
 GRACE_SECONDS = 30
-"""How long requests may take that are under way when the service is stopped."""
+"""How long open requests may take after the service is stopped."""
 _IDLE_SECONDS = 15
 
 
@@ -40,8 +40,8 @@ class Listener:
 
 
 def listen(service: Service) -> Listener:
-    """At the service's place. Refused if everyone would be let in and other machines could reach
-    it; port 0 picks a free one."""
+    """Listens at the service's place. Raises ``ListenerOpen`` if no tokens are required and other
+    machines could reach it."""
     everyone = service.has_api and service.authenticate.is_local
     if everyone and not service.place.is_loopback:
         raise ListenerOpen(place=str(service.place))
@@ -63,7 +63,7 @@ def bind(place: Place) -> Listener:
 
 
 def _patient_protocol(seconds: float) -> type[H11Protocol]:
-    """Closes a connection whose request does not begin and end its headers in time."""
+    """Closes connections whose request headers are not complete in time."""
 
     class PatientProtocol(H11Protocol):
         _timer: asyncio.TimerHandle | None = None
@@ -96,7 +96,7 @@ def _patient_protocol(seconds: float) -> type[H11Protocol]:
 
 
 class _Server(uvicorn.Server):
-    """Ends streams when it is stopped: they are requests that do not end by themselves."""
+    """Closes event streams on shutdown, which would not end otherwise."""
 
     def __init__(self, config: uvicorn.Config, close_streams: Callable[[], None]) -> None:
         super().__init__(config)

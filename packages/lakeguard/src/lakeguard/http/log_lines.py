@@ -18,8 +18,7 @@ _request: ContextVar[Ids | None] = ContextVar("request", default=None)
 
 @contextmanager
 def lines_of_request(ids: Ids) -> Iterator[None]:
-    """Lines that are logged meanwhile have the ids of now; also those of threads that work for the
-    request."""
+    """Lines logged in the block have these ids, also in threads that work for the request."""
     token = _request.set(ids)
     try:
         yield
@@ -28,7 +27,7 @@ def lines_of_request(ids: Ids) -> Iterator[None]:
 
 
 class JsonLine(logging.Formatter):
-    """What looks like a secret is masked."""
+    """Masks what looks like a secret."""
 
     def format(self, record: logging.LogRecord) -> str:
         at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
@@ -47,7 +46,7 @@ class JsonLine(logging.Formatter):
 
 @contextmanager
 def logged_as_json(name: str = "lakeguard") -> Iterator[None]:
-    """To standard error, of this logger and those below it."""
+    """Logs this logger and its children to standard error as JSON."""
     handler, log = logging.StreamHandler(), logging.getLogger(name)
     handler.setFormatter(JsonLine())
     level, log.propagate = log.level, False

@@ -1,7 +1,7 @@
-"""Operations that take long: a bounded number runs in this process, and each can be asked for.
+"""Long operations: a bounded number runs in this process, and clients poll their state.
 
-They end with the process. One that a restart lost is unknown afterwards; all they write is written
-in transactions of their own, so that the call can be made again.
+They end with the process, and are unknown after a restart. Their writes are transactions of their
+own, so that the call can be repeated.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from lakeguard_sdk.errors import ServiceBusy, UnknownOperation
 MOST_RUNNING = 2
 MOST_WAITING = 16
 MOST_KEPT = 200
-"""Ended operations that can still be asked for."""
+"""Ended operations whose state is still available."""
 MOST_LINES = 10_000
 FIRST_WAIT = 0.5
 """Seconds that the first answer waits: most operations have ended by then."""
 PROGRESS_SECONDS = 0.5
-"""How long lines are gathered before they are shown."""
+"""How long lines of progress are collected before a poll returns."""
 _POLL_SECONDS = 0.02
 
 Progress = Callable[[str], None]
@@ -53,7 +53,7 @@ class _Operation:
             self.lines.append(line)
 
     def state(self, after: int) -> OperationState:
-        status = self.status  # read first: what it ended with is written before
+        status = self.status  # read first, because result and problem are written before it
         return OperationState(
             operation_id=self.operation_id,
             operation=self.name,
@@ -77,12 +77,12 @@ class LongOperations:
         self._lock = Lock()
 
     def start(self, name: str, principal: Principal, work: Callable[[Progress], Any]) -> str:
-        """Its id. Refused with ``ServiceBusy`` if too many wait."""
+        """Returns the id of the operation. Raises ``ServiceBusy`` if too many wait."""
         operation = _Operation(f"op_{uuid.uuid4().hex}", name, _owner(principal), datetime.now(UTC))
         with self._lock:
             unfinished = sum(each.ended_at is None for each in self._known.values())
             if unfinished >= MOST_RUNNING + MOST_WAITING:
-                raise ServiceBusy(reason=f"{unfinished} operations have not ended")
+                raise ServiceBusy(reason=f"{unfinished} operations are running or waiting")
             self._known[operation.operation_id] = operation
             self._forget()
         self._executor.submit(self._run, operation, work)
@@ -96,7 +96,7 @@ class LongOperations:
     def _run(self, operation: _Operation, work: Callable[[Progress], Any]) -> None:
         try:
             operation.result = work(operation.note)
-        except Exception as error:  # noqa: BLE001 - whoever asks for it gets the problem
+        except Exception as error:  # noqa: BLE001 - clients that poll get the problem
             operation.problem = self._describe(error)
         failed = operation.problem is not None
         operation.ended_at = datetime.now(UTC)
@@ -119,7 +119,7 @@ class LongOperations:
         return operation.state(after)
 
     def close(self) -> None:
-        """Waits for those that run; those that wait are given up."""
+        """Waits for running operations; waiting ones are cancelled."""
         self._executor.shutdown(cancel_futures=True)
 
 

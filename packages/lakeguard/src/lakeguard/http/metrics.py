@@ -1,6 +1,6 @@
 """``/metrics`` in the format of Prometheus: requests of this process, and figures of the State.
 
-Names have their unit, and ``_total`` if they only grow.
+Names end with the unit, counters with ``_total``.
 """
 
 from __future__ import annotations
@@ -68,15 +68,15 @@ class _StateFigures(Collector):
         yield runs
         yield CounterMetricFamily(
             "lakeguard_lost_leases",
-            "Runs whose lease was over before they ended.",
+            "Runs that lost their lease before they ended.",
             found.lost_leases,
         )
         yield GaugeMetricFamily(
             "lakeguard_expired_leases",
-            "Running tasks with a lease that is over.",
+            "Running tasks with an expired lease.",
             found.expired_leases,
         )
-        yield _gauges("lakeguard_tasks", "Tasks under way.", "state", found.tasks)
+        yield _gauges("lakeguard_tasks", "Unfinished tasks.", "state", found.tasks)
         yield GaugeMetricFamily(
             "lakeguard_queue_age_seconds", "Age of the oldest queued task.", found.queue_age
         )
@@ -86,7 +86,7 @@ class _StateFigures(Collector):
         yield GaugeMetricFamily(
             "lakeguard_outbox_age_seconds", "Age of the oldest of them.", found.outbox_age
         )
-        yield _gauges("lakeguard_quarantined_rows", "Rows that wait.", "dataset", found.quarantined)
+        yield _gauges("lakeguard_quarantined_rows", "Rows waiting.", "dataset", found.quarantined)
         yield _gauges(
             "lakeguard_published_age_seconds",
             "Age of the published version.",

@@ -1,6 +1,6 @@
-"""What stands around every request: its id, its limits, its log line and its figures.
+"""Middleware of every request: its id, limits, log line, metrics and trace.
 
-Refusals of the port, of the router and of this layer all become problem documents here.
+All errors become problem documents here.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ PATIENCE_SECONDS = 30.0
 MOST_AT_ONCE = 128
 """Concurrent requests; further ones are refused with 429."""
 MOST_DROPPED = 64 * 1024 * 1024
-"""Bytes of a refused body that are read and dropped: many clients listen only after they have sent
-everything."""
+"""Bytes of a refused body that are read and dropped, because many clients only read the response
+after they have sent everything."""
 _LAST_SECONDS = 1.0
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}\Z", re.ASCII)
 _IDS = ("run_id", "task_id", "operation_id")
@@ -109,8 +109,8 @@ class _Exchange:
 class Guard:
     app: ASGIApp
     is_local: bool
-    """Whether everyone on this machine is let in: then requests must name this machine, so that no
-    page of a foreign site reaches it by a name of its own."""
+    """Whether no token is required. Then the Host header must name this machine, against DNS
+    rebinding."""
     figures: RequestFigures | None = None
     limits: RateLimits | None = None
     traces: Traces = field(default_factory=NoTraces)
@@ -160,7 +160,7 @@ class Guard:
     def _check(self, exchange: _Exchange, headers: Headers) -> None:
         """Before anything is read."""
         if len(self._under_way) > self.most_at_once:
-            raise ServiceBusy(reason=f"{self.most_at_once} requests are under way")
+            raise ServiceBusy(reason=f"{self.most_at_once} requests are in progress")
         if "origin" in headers:
             raise Declined(HTTPStatus.FORBIDDEN, "requests from browser pages are not allowed")
         if self.is_local and not names_this_machine(headers.get("host", "")):
@@ -168,7 +168,7 @@ class Guard:
         if self.limits is not None and "authorization" in headers:
             self.limits.check_address(exchange.address, headers["authorization"])
         if headers.get("content-encoding", "identity").lower() != "identity":
-            raise Declined(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "send the body without an encoding")
+            raise Declined(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "Content-Encoding is not supported")
         length, limit = headers.get("content-length"), limit_of(exchange.path)
         if length is not None and (not length.isascii() or not length.isdigit()):
             raise Declined(HTTPStatus.BAD_REQUEST, "Content-Length must be one number")
@@ -226,7 +226,7 @@ def limit_of(path: str) -> int:
 
 def too_large(limit: int) -> Declined:
     status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-    return Declined(status, f"a body has at most {limit:,} bytes")
+    return Declined(status, f"the body may have at most {limit:,} bytes")
 
 
 @dataclass(frozen=True)
@@ -238,13 +238,13 @@ class _LimitedBody:
     deadline: float
 
     async def __call__(self) -> Message:
-        if self.exchange.body_ended:  # whoever listens now waits for the end of the connection
+        if self.exchange.body_ended:  # the application waits for a disconnect
             return await self.receive()
         try:
             async with asyncio.timeout(max(0.0, self.deadline - time.monotonic())):
                 message = await self.receive()
         except TimeoutError:
-            raise Declined(HTTPStatus.REQUEST_TIMEOUT, "the body did not come in time") from None
+            raise Declined(HTTPStatus.REQUEST_TIMEOUT, "the body arrived too late") from None
         if message["type"] != "http.request":
             raise ClientDisconnect()
         self.exchange.received += len(message.get("body", b""))

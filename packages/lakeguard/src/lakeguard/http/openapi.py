@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document, made of the table of operations and the types of the ports."""
+"""The OpenAPI 3.1 document, generated from the table of operations and the types of the ports."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from lakeguard_sdk.api.port_types import Parameter, Types, types_of
 from lakeguard_sdk.api.problems import MEDIA_TYPE, Problem
 
 API_VERSION = "0.2.0"
-"""Increased with a breaking change: the minor one before 1.0.0, then the major one."""
+"""A breaking change increases the minor version before 1.0.0, and the major version after it."""
 OPENAPI_PATH = f"{PREFIX}/openapi.json"
 _REFUSALS = (401, 403, 404, 409, 413, 422, 429, 503)
 _SHARED: dict[str, Any] = {"state": OperationState, "info": ServiceInfo, "problem": Problem}
@@ -41,7 +41,7 @@ def openapi_document() -> dict[str, Any]:
         paths.setdefault(operation.template, {})[operation.verb.lower()] = item
     paths[OPERATIONS_PATH] = {"get": _operation_state(schemas)}
     paths[f"{PREFIX}/service"] = {
-        "get": _described("service", "What a client has to know of the service.", "service")
+        "get": _described("service", "What a client must know of the service.", "service")
         | {"responses": _responses(200, schemas[("info", "serialization")])}
     }
     return {

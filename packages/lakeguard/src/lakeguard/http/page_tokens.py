@@ -1,7 +1,7 @@
-"""Opaque page tokens: the place in a list, and the item before it.
+"""Opaque page tokens: an offset in a list, and a hash of the item before it.
 
-A list may grow at its front while it is read. The item before the place is found again wherever it
-is by then; if it is gone, the token has expired.
+A list may grow at its front while it is read. The next page continues after the same item; if that
+is gone, the token has expired.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Place:
 
 
 def place_of(token: str) -> Place:
-    """Refused unless ``Place.token`` wrote it."""
+    """Refuses tokens that ``Place.token`` did not write."""
     try:
         if len(token) > _LONGEST_TOKEN:
             raise ValueError
@@ -53,7 +53,7 @@ def place_of(token: str) -> Place:
         if place.token() != token:
             raise ValueError
     except (binascii.Error, TypeError, ValueError):
-        raise Declined(_UNPROCESSABLE, "page_token is not one of this service") from None
+        raise Declined(_UNPROCESSABLE, "page_token is invalid") from None
     return place
 
 

@@ -1,6 +1,6 @@
-"""How many requests a principal may send, and how many refused tokens an address.
+"""Rate limits of requests per principal, and of refused tokens per address.
 
-Counted in this process, by token buckets: each fills steadily, and holds what ten seconds bring.
+Token buckets in this process; each holds what ten seconds bring.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from lakeguard.settings.settings import ServiceSettings
 from lakeguard_sdk.errors import RateLimited
 
 BURST_SECONDS = 10
-"""A bucket holds what comes in this time."""
+"""The capacity of a bucket, in seconds of its rate."""
 MOST_KEPT = 10_000
-"""Buckets, and credentials; the longest unused are forgotten."""
+"""Maximum buckets and credentials; the least recently used are dropped."""
 WORK_PORTS = frozenset({"dispatch", "runs"})
-"""What workers call for each task."""
+"""Ports that workers call for each task, with a limit of their own."""
 _IPV6_NETWORK = 64
 
 
@@ -85,12 +85,12 @@ class RateLimits:
         _require(buckets, buckets.take((principal.org_id, principal.kind, principal.id)))
 
     def admit_address(self, address: str) -> None:
-        """For what comes without a principal: reports of tasks, and events."""
+        """For requests without a principal: reports of tasks, and events."""
         _require(self._work, self._work.take(_network(address)))
 
     def check_address(self, address: str, credential: str) -> None:
-        """Before a credential is looked at. An address that sent too many refused ones may send
-        only those that were good before, so that nobody locks out his neighbours."""
+        """Checked before authentication. An address that sent too many refused credentials may only
+        send those that were accepted before, so that nobody locks out others behind it."""
         wait = self._refused.wait(_network(address))
         if wait and _digest(credential) not in self._good:
             _require(self._refused, wait)
@@ -117,7 +117,7 @@ def _digest(credential: str) -> bytes:
 
 
 def _network(address: str) -> str:
-    """Of IPv6 the network that one customer has, with all its addresses."""
+    """The address; for IPv6 its /64 network, which one customer has."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:

@@ -31,10 +31,10 @@ VALUES_OF_ROWS = frozenset(
 )
 """Fields of evidence, profiles and samples."""
 CHECKED_BY_PORTS = frozenset({"approver", "message", "notes", "reason", "set_to", "why"})
-"""Fields that ports themselves refuse or mask, whoever calls them."""
+"""Fields in which the ports themselves refuse or mask credentials."""
 _LIMITED_BY_PORTS = frozenset({"given", "message", "notes", "plan"})
 _FREE_KEYS = frozenset({"config", "details", "options", "outputs", "unmeasured"})
-"""Fields with keys of the caller's choice."""
+"""Fields with arbitrary keys."""
 LONGEST_TEXT = 65_536
 """Characters of any other text that is stored."""
 Query = Sequence[tuple[str, str]]
@@ -53,9 +53,9 @@ def read_query(raw: bytes) -> Query:
     except ValueError:
         raise Declined(_UNPROCESSABLE, "the query is malformed") from None
     if len({name for name, _ in pairs}) < len(pairs):
-        raise Declined(_UNPROCESSABLE, "a parameter of the query stands twice")
+        raise Declined(_UNPROCESSABLE, "a query parameter is repeated")
     if any("\0" in value for _, value in pairs):
-        raise Declined(_UNPROCESSABLE, "a parameter of the query contains NUL")
+        raise Declined(_UNPROCESSABLE, "a query parameter contains NUL")
     return pairs
 
 
@@ -79,12 +79,12 @@ def checked_json(body: bytes, *, rows: bool = False, stored: bool = False) -> by
 
 
 def _require_storable(text: str, data: Any) -> None:
-    """``data`` is what the text of the body holds."""
-    if "\\" in text or holds_credential(text):  # in most bodies there is none to look for
+    """``data`` is the parsed text."""
+    if "\\" in text or holds_credential(text):  # most bodies need no search
         for path, each in _texts("the body", data, VALUES_OF_ROWS | CHECKED_BY_PORTS):
             if holds_credential(each):
                 what = f"{path[:40]} holds what looks like a credential"
-                raise Declined(_UNPROCESSABLE, f"{what}; send a reference, as env:NAME")
+                raise Declined(_UNPROCESSABLE, f"{what}; send a reference such as env:NAME")
     if len(text) <= LONGEST_TEXT:
         return
     for path, each in _texts("the body", data, VALUES_OF_ROWS | _LIMITED_BY_PORTS):
@@ -94,7 +94,7 @@ def _require_storable(text: str, data: Any) -> None:
 
 
 def _texts(path: str, value: Any, without: Set[str]) -> Iterator[tuple[str, str]]:
-    """Every text with its field, but for those of some fields; keys are texts too."""
+    """Every string with its field, except in some fields; keys are included."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, list):
@@ -134,7 +134,7 @@ def read_call(
     elif types.body is not None:
         _read_body(types, body, values, answers)
     for name, fields in parts.items():
-        if name in values:  # the whole stands in the body
+        if name in values:  # the whole value is in the body
             _require_same(values[name], fields)
         else:
             values[name] = types.parameters[name].kind(**fields)

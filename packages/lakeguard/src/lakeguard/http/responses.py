@@ -162,7 +162,7 @@ def _refusal(error: LakeGuardError) -> Answer:
 
 
 def answer_without_retry(error: LakeGuardError) -> Answer:
-    """The response that nobody repeats by itself."""
+    """The response without ``Retry-After``, so that clients do not retry it automatically."""
     found = _refusal(error)
     headers = {name: value for name, value in found.headers.items() if name != "Retry-After"}
     document = {**problem_of(error), "retryable": False}
@@ -201,7 +201,7 @@ def problem_of(error: Exception) -> dict[str, Any]:
 
 
 def _first_sentence(error: StateError) -> str:
-    """What the class says: an error's own message names locations."""
+    """From the docstring of the class, because the message may name locations."""
     return " ".join((getdoc(type(error)) or "").split()).partition(". ")[0].rstrip(".")
 
 

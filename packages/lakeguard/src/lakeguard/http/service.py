@@ -1,4 +1,4 @@
-"""What the application of a service is made of; handed in by the composition root."""
+"""The parts of a service, provided by the composition root."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from lakeguard_sdk.model.run import RunTicket
 @dataclass(frozen=True)
 class Service:
     client: Client
-    """The service's own, for what has credentials of another kind."""
+    """The service's own client, for the inbox."""
     organisation: str
     authenticate: Authenticator
     client_for: Callable[[Principal], Client]
     keys_for: Callable[[Principal], RequestKeys]
     ticket_of: Callable[[str], RunTicket]
-    """The ticket in a task token; refuses with ``BadToken``."""
+    """The ticket in a task token; raises ``BadToken``."""
     place: Place
     """Where it listens."""
     inbox_secret: Callable[[], str] | None = None
     """Signing secret of events; None: events are accepted from this machine only, and not where
     calls need a token."""
     has_api: bool = True
-    """Without it, tasks report and events arrive, and nothing else is answered."""
+    """Without the API, only reports of tasks and events are accepted."""
     figures: Callable[[], ServiceFigures] | None = None
     """Read at each scrape."""
     certificate: Certificate | None = None
     """None: plain HTTP."""
     trusted_proxies: tuple[str, ...] = ()
-    """Networks whose X-Forwarded-For and X-Forwarded-Proto are believed."""
+    """Networks whose X-Forwarded-For and X-Forwarded-Proto are trusted."""
     traces: Traces = field(default_factory=NoTraces)
     limits: RateLimits | None = None
-    """None: whoever uses this machine may ask as often as he likes."""
+    """None: no limits, for the local user."""

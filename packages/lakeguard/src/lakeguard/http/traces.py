@@ -38,7 +38,7 @@ class Traces(Protocol):
         """A call of a service on behalf of the request."""
 
     def close(self) -> None:
-        """Sends what was not sent yet."""
+        """Flushes pending spans."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def open_traces(endpoint: str) -> Traces:
 
 
 def _provider(endpoint: str) -> TracerProvider:
-    """Of this service alone: what a program that embeds it configures is left alone."""
+    """A provider of this service only; the global one is left to the embedding program."""
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import TracerProvider
@@ -95,7 +95,7 @@ class _SentTraces:
 
     @contextmanager
     def request(self, headers: Mapping[str, str], method: str) -> Iterator[Describe]:
-        """A caller that sends ``traceparent`` has the request in its own trace."""
+        """The span continues the trace of the ``traceparent`` header."""
         from opentelemetry.trace import SpanKind
         from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 

@@ -1,7 +1,7 @@
-"""Commits that this process has read, known by the marks of a listing.
+"""A cache of commits, by the marks of a listing.
 
-One request lists a thousand commits of a log in an object store with their marks; reading them
-takes one request each.
+One request lists a thousand commits of a log in an object store with their marks; reading takes one
+request per commit.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class SeenCommit(NamedTuple):
 
 
 class SeenCommits:
-    """The last ones read; a file with another mark is another commit."""
+    """The most recently read commits. A file with another mark is read again."""
 
     def __init__(self, most: int = _MOST) -> None:
         self._most = most

@@ -21,13 +21,13 @@ def put_document(tx: Transaction, data: Any, at: datetime) -> str:
 
 
 def put_documents(tx: Transaction, data: Sequence[Any], at: datetime) -> list[str]:
-    """Store the canonical JSON of each by one statement; their hashes, in the same order."""
+    """Store the canonical JSON of each in one statement; returns the hashes in the same order."""
     bodies = [canonical_json(each) for each in data]
     hashes = [hash_bytes(body.encode()) for body in bodies]
     rows = [
         {"org_id": tx.org_id, "content_hash": content_hash, "body": body}
         for content_hash, body in sorted(set(zip(hashes, bodies, strict=True)))
-    ]  # in one order, as two writers of the same documents wait for each other
+    ]  # sorted, because concurrent writers of the same documents could deadlock
     new = insert_new(tx, documents, rows, ("org_id", "content_hash"), "content_hash")
     outbox.enqueue(tx, documents, [row for row in rows if row["content_hash"] in new], at)
     return hashes

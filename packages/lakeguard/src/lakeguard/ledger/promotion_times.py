@@ -1,4 +1,4 @@
-"""When datasets were last promoted, by the sequence of runs where a clock was wrong."""
+"""When datasets were last promoted, corrected by the sequence of runs if a clock was wrong."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def last_promotion(tx: Transaction, dataset_id: str) -> datetime | None:
 
 
 def effective_promotion(tx: Transaction, dataset_id: str) -> datetime | None:
-    """``last_promotion``, or the time that its sequence gives it if it is in the future."""
+    """``last_promotion``, corrected by the sequence of runs if it is in the future."""
     table = data_versions.c
     last = select(func.max(table.version)).where(table.dataset_id == dataset_id)
     row = tx.execute(
@@ -35,7 +35,7 @@ def effective_promotion(tx: Transaction, dataset_id: str) -> datetime | None:
 
 
 def effective_promotions(tx: Transaction) -> dict[str, datetime]:
-    """``effective_promotion`` of every dataset with a version, by one look into an index each."""
+    """``effective_promotion`` of every dataset with a version, with one index lookup each."""
     table, later = data_versions.c, data_versions.alias("later")
     datasets = dataset_registry_revisions.c
     last = (

@@ -31,7 +31,7 @@ _COLUMNS = (
     *(run_history.c[key] for key in _STORED if key != "job_id"),
     case((run_history.c.error_code.is_not(None), run_history.c.result)).label("failed"),
 )
-"""What is read of a run: not its result, which is long, unless it failed."""
+"""The columns of a run, without its result, which is large, unless it failed."""
 _COMPACTION = MoveKind.COMPACTION.value
 _MOVES = {kind.value: kind for kind in MoveKind}
 """Run types by task kind; all but builds share one."""
@@ -114,9 +114,9 @@ def run_rows(
     status: RunStatus | None = None,
     since: datetime | None = None,
 ) -> list[RunRow]:
-    """Latest runs first, in the order in which they ended: a clock may have been wrong."""
+    """Latest runs first, by their sequence: a clock may have been wrong."""
     table = run_history.c
-    # Not by organisation as well: an index of all its runs would be read for those of one dataset.
+    # Without a condition on the organisation, the index of the dataset is used.
     of_all = table.org_id == tx.org_id
     conditions = [of_all if dataset_id is None else table.dataset_id == dataset_id]
     conditions += [] if status is None else [table.status == status.value]

@@ -1,8 +1,8 @@
 """The source files that a version has read.
 
-A row says what a version changed in the position of the version before it in number, whichever
-version it was based on. The position of a version is therefore the last row of each file up to it,
-and a rollback changes no row.
+A row records a change against the preceding version number, whichever version the run was based on.
+The files of a version are therefore the last rows of each file up to it, and a rollback changes no
+row.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _FACTS = ("path", "size", "modified_ms", "sha256", "etag", "by_content")
 
 
 def position_of(tx: Transaction, dataset_id: str, version: int) -> VersionPosition | None:
-    """None if the version has no source, or does not say how far it read it."""
+    """None if the version has no source, or recorded no position."""
     stored = require_version(tx, dataset_id, version)
     if stored.position_hash is None:
         return None
@@ -71,7 +71,7 @@ def record_position(
 def _changes_since(
     tx: Transaction, dataset_id: str, version: int, read: SourcePosition
 ) -> dict[str, SourceFile | None]:
-    """What a position, based on an earlier version, may change in that of a version."""
+    """Changes against a version, of a position that is based on an earlier one."""
     if read.since:
         keys = _changed(tx, dataset_id, read.since, version)
     else:
@@ -81,7 +81,7 @@ def _changes_since(
 
 
 def files_of(tx: Transaction, dataset_id: str, version: int, keys: Iterable[str]) -> Known:
-    """The records of those among the files of a version."""
+    """Records of those of the keys that a version has read."""
     hashes = sorted(map(_hash, keys)) if version else []
     found: Known = {}
     for piece in in_pieces(hashes, _AT_ONCE):
@@ -90,7 +90,7 @@ def files_of(tx: Transaction, dataset_id: str, version: int, keys: Iterable[str]
 
 
 def file_page(tx: Transaction, dataset_id: str, version: int, after: str) -> Known:
-    """Files of a version in an order of their own, after the one with that key."""
+    """The next files of a version after a key, in an arbitrary but fixed order."""
     pages = _pages(tx, dataset_id, version, _hash(after) if after else "")
     return next((page for page in pages if page), {})
 
@@ -102,7 +102,7 @@ def all_files(tx: Transaction, dataset_id: str, version: int) -> Iterator[Source
 
 
 def _pages(tx: Transaction, dataset_id: str, version: int, last: str) -> Iterator[Known]:
-    """By the key of the row; a page of files that are gone is empty."""
+    """In the order of keys; a page with only removed files is empty."""
     rows, found = source_files.c, list[Row[Any]]()
     while not found or len(found) == PAGE:
         newest = (
@@ -125,7 +125,7 @@ def _pages(tx: Transaction, dataset_id: str, version: int, last: str) -> Iterato
 def compared_files(
     tx: Transaction, dataset_id: str, before: SourcePosition, after: SourcePosition
 ) -> tuple[Known, Known]:
-    """The files of two positions, without those that no version between them touched."""
+    """The files of two positions that a version between them may have changed."""
     low, high = sorted((before.since, after.since))
     keys = {*_changed(tx, dataset_id, low, high), *before.changes, *after.changes}
     return _resolved(tx, dataset_id, before, keys), _resolved(tx, dataset_id, after, keys)
@@ -138,7 +138,7 @@ def _resolved(tx: Transaction, dataset_id: str, read: SourcePosition, keys: set[
 
 
 def _changed(tx: Transaction, dataset_id: str, after: int, until: int) -> set[str]:
-    """Keys of the files that versions after one, until another, read or forgot."""
+    """Keys of the files that versions in ``(after, until]`` added, changed or removed."""
     if after >= until:
         return set()
     rows = source_files.c
@@ -151,7 +151,7 @@ def _changed(tx: Transaction, dataset_id: str, after: int, until: int) -> set[st
 def _last_of(
     tx: Transaction, dataset_id: str, version: int, hashes: Collection[str]
 ) -> Select[Any]:
-    """The last row of each file up to a version: one look into the index for each."""
+    """The last row of each file up to a version, with one index lookup per file."""
     rows, earlier, given = source_files.c, source_files.alias("earlier"), _texts(tx, hashes)
     last = (
         select(func.max(earlier.c.version))
@@ -167,7 +167,7 @@ def _last_of(
 
 
 def _texts(tx: Transaction, texts: Collection[str]) -> TableValuedAlias:
-    """Texts as rows, in one parameter."""
+    """Texts as rows, passed as one parameter."""
     given = json.dumps(list(texts))
     if tx.dialect.name == "postgresql":
         rows = func.json_array_elements_text(cast(literal(given, String), JSON))

@@ -41,9 +41,9 @@ class PlaneContext(OrganisationState):
     source_roots: tuple[str, ...] | None = None
     """Folders below which sources may read files; None: anywhere."""
     keys: IdentityKeys = field(default_factory=IdentityKeys)
-    """Of tokens."""
+    """Keys of service and task tokens."""
     caller: Principal | None = None
-    """Who calls a service that asks for tokens; None: a process with the folder."""
+    """The principal of a service request with a token; None: a process in the project folder."""
 
     def location_of(self, dataset: RegisteredDataset) -> str:
         return located(self.lake, dataset.location)

@@ -15,12 +15,12 @@ from lakeguard_sdk.core.enums import TaskKind
 from lakeguard_sdk.errors import NotPermitted
 
 _CALLERS = (PrincipalKind.USER, PrincipalKind.TOKEN)
-"""A task reads what whoever opened it may read."""
+"""A task was checked when it was opened."""
 
 
 def require_inputs(context: PlaneContext, method: str, task_id: str) -> None:
-    """Refused with ``NotPermitted``, which names the dataset, before the attempt begins: its
-    records would be answered as if there were none, which is damage to a run."""
+    """Raise ``NotPermitted`` with the name of the dataset before the attempt begins. Later, the
+    hidden file records of an input would look like damage."""
     caller = context.caller
     if caller is None or caller.kind not in _CALLERS or may(caller, Action.READ).allowed:
         return

@@ -1,4 +1,4 @@
-"""Writes what datasets are found by, in the transaction that defines them."""
+"""Maintains the search index, in the transaction that changes definitions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _AT_ONCE = 500
 
 
 def write_search_entries(tx: Transaction, datasets: Mapping[str, DatasetDefinition]) -> None:
-    """The datasets by id; what they were found by before is replaced."""
+    """Replaces the entries of these datasets, given by id."""
     rows = [entry_of(tx.org_id, key, definition) for key, definition in datasets.items()]
     changing = MUTABLE_COLUMNS[dataset_search.name]
     for some in in_pieces(rows, _AT_ONCE):
@@ -30,7 +30,7 @@ def write_search_entries(tx: Transaction, datasets: Mapping[str, DatasetDefiniti
 
 
 def rewrite_search_entries(tx: Transaction) -> None:
-    """Those of all datasets of the organisation, from the registry."""
+    """Rebuilds the entries of all datasets of the organisation from the registry."""
     view = dataset_registry.c
     rows = tx.execute(select(view.dataset_id, view.definition).where(view.org_id == tx.org_id))
     found = {key: DatasetDefinition.from_json(text) for key, text in rows}
@@ -66,6 +66,6 @@ def _filters(owner: str, domain: str, tags: Iterable[str], columns: Iterable[str
 
 
 def _listed(names: Iterable[str]) -> str:
-    """Each between line ends, which no name has: a whole one is found as a part of the text."""
+    """Each name between line breaks, which no name contains, so that whole names can be matched."""
     text = "\n".join(names)
     return f"\n{text}\n" if text else ""

@@ -64,8 +64,7 @@ class DeliveryLoop:
         self._woken += 1
 
     def watch(self, commits: Callable[[], int]) -> None:
-        """Deliver soon after commits of another connection to the same database, which this
-        counts."""
+        """Also deliver soon after commits through another ``Database``, counted by ``commits``."""
         self._commits.append(commits)
 
     def deliver(self) -> None:

@@ -38,8 +38,8 @@ def ledger_root(lake: str, org_id: str) -> str:
 
 
 def table_location(root: str, table: str) -> str:
-    """Where the ledger keeps a table. On a file system others than owner and group have no access
-    to protected tables; in an object store, policies on their prefixes say who has."""
+    """The location of a ledger table. On a file system, only owner and group have access to
+    protected tables; in an object store, use policies on their prefixes."""
     return join(root, PROTECTED[table], table) if table in PROTECTED else join(root, table)
 
 

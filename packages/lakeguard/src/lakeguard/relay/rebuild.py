@@ -227,14 +227,14 @@ class Rebuild:
         return count
 
     def _name_tokens(self, tx: Transaction) -> None:
-        """The ledger has no secrets: each service token that holds needs a new one."""
+        """The ledger has no secrets, so each active service token needs a new one."""
         table, gone = service_tokens.c, access_revocations.c
         over = and_(gone.org_id == table.org_id, gone.revoked_id == table.token_id)
         held = select(table.token_name).outerjoin(access_revocations, over)
         names = held.where(table.org_id == tx.org_id, gone.revoked_id.is_(None))
         for name in tx.scalars(names.order_by(table.token_name)):
             command = shlex.join(["lakeguard", "token", "rotate", name])
-            self.progress(f"the service token {name} has no secret any more: {command}")
+            self.progress(f"service token {name} needs a new secret: {command}")
 
     def _drop_unfinished(self, ledger: Ledger, tables: Iterable[LedgerTable], last: int) -> int:
         """Delete rows of a batch whose link was never written."""
@@ -276,7 +276,7 @@ def _check_rows(links: Iterable[Link], recount: Recount, root: str) -> None:
     for link in links:
         if recount.head(link) != link.head:
             raise LedgerUnreadable(
-                location=root, reason=f"the rows of batch {link.batch} are not those that were told"
+                location=root, reason=f"the rows of batch {link.batch} do not match the audit chain"
             )
 
 
@@ -313,8 +313,8 @@ def _unguard(tx: Transaction, table: Table) -> None:
 
 
 def _copy(tx: Transaction, table: Table, target: str, rows: Sequence[PlainRow]) -> None:
-    """PostgreSQL copies no rows into a table whose policies bind whoever does it. The owner is not
-    bound meanwhile; nobody else sees that, because the transaction holds the table."""
+    """PostgreSQL refuses COPY into a table whose policies bind the role. They do not bind the owner
+    meanwhile; other sessions do not see that, because the transaction locks the table."""
     name = tx.dialect.identifier_preparer.quote_identifier(table.name)
     bound = tx.scalar(_BOUND, {"table": name})
     if bound:

@@ -21,7 +21,7 @@ _OWNER_ONLY = 0o600
 
 @dataclass(frozen=True)
 class SigningKey:
-    """An Ed25519 key in PEM: a secret that the settings name, or a file made on first use."""
+    """An Ed25519 key in PEM: a secret of the settings, or a file created on first use."""
 
     file: Path
     secret: Callable[[], str] | None = None
@@ -33,7 +33,7 @@ class SigningKey:
         return SignedHead(head=head, key=_public(key), signature=_text(signature))
 
     def check(self, signed: SignedHead) -> None:
-        """Raise unless the signature is right, and of this key if it is at hand."""
+        """Raise ``AuditHeadRefused`` for an invalid signature, or one by another key than this."""
         from cryptography.exceptions import InvalidSignature
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -60,7 +60,7 @@ class SigningKey:
 
 
 def _write_new(file: Path) -> None:
-    """Whole or not at all; another process or thread that is faster wins."""
+    """Atomic; if another process creates the file first, that one stays."""
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 

@@ -43,8 +43,7 @@ PROTECTED: dict[str, str] = {
     "access_log": IDENTITY_FOLDER,
     "rule_samples": SAMPLES_FOLDER,
 }
-"""Tables about people and with values of rows, each below a root that not everyone who reads the
-ledger may read."""
+"""Tables about people or with values of rows, in folders with restricted access."""
 
 CURRENT: dict[str, tuple[str, ...]] = {
     "dataset_registry": ("dataset_registry_revisions",),

@@ -1,4 +1,4 @@
-"""A client for one principal: the ports of its organisation, each call checked."""
+"""A client for one principal, with authorisation of each call."""
 
 from __future__ import annotations
 
@@ -15,31 +15,16 @@ from lakeguard.insight.comparison.redacted_answers import redacted_answer
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.privacy.private_columns import hidden_since
 from lakeguard.registry.store import require_dataset
+from lakeguard_sdk.api.operations import PORTS
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.core.dataset_name import DatasetName
-from lakeguard_sdk.model.notifications import Notifications
 from lakeguard_sdk.model.run import RunTicket
-from lakeguard_sdk.model.verification import Audit
-from lakeguard_sdk.ports import History, Ledger, Operations, Reader, Registry, Runs
-from lakeguard_sdk.scheduling.tasks import Dispatch, Jobs
-
-PORTS: dict[str, type[Any]] = {
-    "reader": Reader,
-    "history": History,
-    "runs": Runs,
-    "registry": Registry,
-    "operations": Operations,
-    "ledger": Ledger,
-    "audit": Audit,
-    "notifications": Notifications,
-    "jobs": Jobs,
-    "dispatch": Dispatch,
-}
-"""The ports of a client, by their name in it."""
+from lakeguard_sdk.ports import Runs
+from lakeguard_sdk.scheduling.tasks import Dispatch
 
 
 def authorised_client(whole: Client, context: PlaneContext, principal: Principal) -> Client:
-    """``whole`` has the ports of the organisation, for this actor. Nothing is delivered by it."""
+    """``whole`` has the unchecked ports of the organisation. The client delivers nothing."""
     guard = Guard(
         context,
         Session(context, principal),
@@ -57,7 +42,7 @@ def authorised_client(whole: Client, context: PlaneContext, principal: Principal
 
 
 def _of_task(client: Client, whole: Client, ticket: RunTicket) -> Client:
-    """It reads its inputs, and reports on itself."""
+    """A task reads its inputs, and reports on itself."""
     holder = f"run {ticket.run_id}"
     own = ("reader", "runs", "dispatch")
     refusing = {name: Refusing(holder, name) for name in PORTS if name not in own}
@@ -70,6 +55,6 @@ def _of_task(client: Client, whole: Client, ticket: RunTicket) -> Client:
 
 
 def personal_columns(context: PlaneContext, name: DatasetName) -> Collection[str]:
-    """Columns that carry a tag, were tagged before, or are under a PII policy of today."""
+    """Columns that are or were tagged, or are covered by a current PII policy."""
     with context.read() as tx:
         return hidden_since(tx, require_dataset(tx, name), None)

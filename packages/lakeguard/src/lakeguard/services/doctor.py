@@ -56,8 +56,8 @@ def examine(start: Path, env: str | None, open_state: OpenState) -> list[Finding
 
 
 def examine_service(start: Path, url: str) -> list[Finding]:
-    """Checks of a machine whose commands ask a service: what they need here is a data plane, the
-    definitions of a project if there is one, and the lake at the place that the service names."""
+    """Checks of a machine whose commands call a service: its data planes, the definitions of a
+    project if there is one, and access to the lake of the service."""
     return [_lakeguard(), *_data_planes(), *_files(start), *_served(url)]
 
 

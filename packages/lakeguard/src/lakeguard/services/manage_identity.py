@@ -1,4 +1,4 @@
-"""Manages organisations, users, roles and service tokens, for an admin or the local user."""
+"""Management of organisations, users, roles and service tokens."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from lakeguard_sdk.errors import (
 from lakeguard_sdk.security.secret_values import holds_secret
 
 OVERLAP = timedelta(hours=24)
-"""How long a rotated secret stays valid, unless told otherwise."""
+"""How long earlier secrets stay valid by default after a rotation."""
 
 
 class OrganisationRow(FrozenModel):
@@ -46,7 +46,7 @@ class OrganisationRow(FrozenModel):
 
 @dataclass(frozen=True)
 class ManageIdentity:
-    """Of one organisation. Without a principal, the caller is the local user of a folder."""
+    """For one organisation. Without a principal, the caller is the local user of a folder."""
 
     state: OrganisationState
     keys: IdentityKeys
@@ -78,7 +78,7 @@ class ManageIdentity:
         return self._known(name)
 
     def set_organisation(self, name: str, reason: str, *, active: bool) -> OrganisationRow:
-        """A disabled one lets nobody in; only for the local user."""
+        """Nobody may use a disabled organisation. Only for the local user."""
         self._require_local("set_organisation")
         self._known(name)
         kind = grants.ORGANISATION_ITSELF
@@ -119,7 +119,7 @@ class ManageIdentity:
             return grants.grant_rows(tx, user, every=every)
 
     def grant(self, user: str, role: Role, on: str = "", reason: str = "") -> GrantRow:
-        """The same grant again is the one that holds already."""
+        """Idempotent: repeating an active grant returns that one."""
         self._check("grant")
         namespace, why = parse_namespace(on), _checked(reason)
 
@@ -150,7 +150,7 @@ class ManageIdentity:
         pii: bool = False,
         expires_at: datetime | None = None,
     ) -> ShownToken:
-        """The text is shown now and never again."""
+        """The text of the token is returned only once."""
         self._check("create_token")
         namespaces = [parse_namespace(each) for each in on]
 
@@ -174,7 +174,7 @@ class ManageIdentity:
         return next(row for row in self.tokens(every=True) if row.token_id == token_id)
 
     def _check(self, method: str) -> None:
-        """Every call of a principal is logged: it is about who may do what."""
+        """Requires an admin. Every call of a principal is logged."""
         if self.principal is None:
             return
         verdict = may(self.principal, Action.ADMINISTER)

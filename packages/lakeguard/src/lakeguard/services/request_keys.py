@@ -1,4 +1,4 @@
-"""Idempotency-Keys: the first request with a key is carried out, and others get its answer."""
+"""Idempotency-Keys: the first request with a key is executed, others get its answer."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class StoredAnswer:
 
 @dataclass(frozen=True)
 class RequestKeys:
-    """Of one principal; a key lives for 24 hours."""
+    """Keys of one principal, which expire after 24 hours."""
 
     state: OrganisationState
     actor: str
@@ -35,8 +35,8 @@ class RequestKeys:
     def begin(self, key: str, request_hash: str) -> StoredAnswer | None:
         """The stored answer; None if this is the first request with the key.
 
-        Raises ``KeyReused`` if the key stood for another request, and ``KeyInUse`` if its request
-        has no answer.
+        Raises ``KeyReused`` if the key belongs to another request, and ``KeyInUse`` if its request
+        has no answer yet.
         """
         return self.state.transact(lambda tx: self._begin(tx, key, request_hash))
 
@@ -65,7 +65,7 @@ class RequestKeys:
         return StoredAnswer(found.status, found.answer, found.content_type)
 
     def finish(self, key: str, answer: StoredAnswer | None) -> None:
-        """Stores the answer; with None, the request may be made again."""
+        """Stores the answer; None releases the key, so that the request can be retried."""
 
         def work(tx: Transaction) -> None:
             if answer is None:

@@ -1,4 +1,4 @@
-"""Figures of one organisation for a monitoring system, read when it asks."""
+"""Metrics of one organisation, read at each scrape."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ UNDER_WAY = (TaskState.QUEUED, TaskState.RUNNING)
 
 @dataclass(frozen=True)
 class ServiceFigures:
-    """Ages are in seconds; 0 if there is nothing."""
+    """Ages are in seconds; 0 if nothing is waiting."""
 
     runs: dict[str, int]
     """Runs that ended since the process began to count, by status."""
     lost_leases: int
-    """Of those runs, how many ended because their lease was over or their process gone."""
+    """How many of those runs ended because they lost their lease or their process died."""
     tasks: dict[str, int]
     expired_leases: int
-    """Running tasks of which nobody was heard in time, and that nobody has ended yet."""
+    """Running tasks whose lease has expired, and that were not reaped yet."""
     queue_age: float
     outbox_rows: int
     outbox_age: float
@@ -42,8 +42,8 @@ class ServiceFigures:
 
 @dataclass
 class FigureSource:
-    """Counts runs from where it stands, so that no scrape reads all of them: since ``begin``, or
-    since the first scrape if the State could not be read then."""
+    """Counts runs incrementally, so that no scrape reads all of them: since ``begin``, or since the
+    first scrape if the State was unavailable then."""
 
     state: OrganisationState
     reader: Reader

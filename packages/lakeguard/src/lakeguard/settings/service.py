@@ -1,15 +1,14 @@
-"""Settings of a service: how much it takes on, and how it is reached."""
+"""Settings of a service: its limits, and how it is reached."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from glob import has_magic
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import urlsplit
 
 from lakeguard.settings.settings import ServiceSettings, problem_of_address
-from lakeguard_sdk.errors import SettingsError
+from lakeguard.settings.settings_text import SettingsText
 from lakeguard_sdk.security.outbound import parse_network
 from lakeguard_sdk.storage.storage import LAKE_SCHEMES, is_remote
 
@@ -18,56 +17,46 @@ _FILES = ("tls_cert", "tls_key")
 _LIMITS = ("requests_per_minute", "work_requests_per_minute", "refused_tokens_per_minute")
 
 
-class Text(Protocol):
-    """The access to a settings file that this needs."""
-
-    @property
-    def file(self) -> Path: ...
-    def check_keys(self, table: Mapping[str, Any], known: Any, where: str) -> None: ...
-    def optional_text(self, table: Mapping[str, Any], key: str, where: str) -> str: ...
-    def error(self, problem: str) -> SettingsError: ...
-
-
-def read_service(text: Text, section: Mapping[str, Any], where: str) -> ServiceSettings:
-    text.check_keys(section, ServiceSettings.model_fields, where)
+def read_service(file: SettingsText, section: Mapping[str, Any], where: str) -> ServiceSettings:
+    file.check_keys(section, ServiceSettings.model_fields, where)
     found: dict[str, Any] = {}
     for name in _LIMITS:
         if name in section:
-            found[name] = _number(text, section[name], f"{where}.{name}")
+            found[name] = _number(file, section[name], f"{where}.{name}")
     for name in _FILES:
         if name in section:
-            place = text.optional_text(section, name, f"{where}.{name}")
-            found[name] = (text.file.parent / place).resolve()
+            place = file.optional_text(section, name, f"{where}.{name}")
+            found[name] = (file.file.parent / place).resolve()
     if ("tls_cert" in found) != ("tls_key" in found):
-        raise text.error(f"{where}: write both tls_cert and tls_key, or neither")
+        raise file.error(f"{where}: write both tls_cert and tls_key, or neither")
     if "source_roots" in section:
         key = f"{where}.source_roots"
-        found["source_roots"] = _roots(text, section["source_roots"], key)
+        found["source_roots"] = _roots(file, section["source_roots"], key)
     if "traces" in section:
-        found["traces"] = text.optional_text(section, "traces", f"{where}.traces")
+        found["traces"] = file.optional_text(section, "traces", f"{where}.traces")
         problem = problem_of_address(found["traces"], allow_http=True)
         if problem:
-            raise text.error(f"{where}.traces: {problem}")
+            raise file.error(f"{where}.traces: {problem}")
     if "trusted_proxies" in section:
         key = f"{where}.trusted_proxies"
-        found["trusted_proxies"] = _networks(text, section["trusted_proxies"], key)
+        found["trusted_proxies"] = _networks(file, section["trusted_proxies"], key)
     return ServiceSettings(**found)
 
 
-def _number(text: Text, value: object, key: str) -> int:
+def _number(file: SettingsText, value: object, key: str) -> int:
     if type(value) is not int or not 1 <= value <= _MOST_REQUESTS:
-        raise text.error(f"{key}: write a whole number from 1 to {_MOST_REQUESTS:,}")
+        raise file.error(f"{key}: write a whole number from 1 to {_MOST_REQUESTS:,}")
     return value
 
 
-def _roots(text: Text, value: object, key: str) -> tuple[str, ...]:
+def _roots(file: SettingsText, value: object, key: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(each, str) and each for each in value):
-        raise text.error(f'{key}: write a list such as ["/srv/incoming", "s3://BUCKET/incoming"]')
+        raise file.error(f'{key}: write a list such as ["/srv/incoming", "s3://BUCKET/incoming"]')
     for place in value:
         problem = _root_problem(place)
         if problem:
-            raise text.error(f"{key}: {problem}")
-    return tuple(place if is_remote(place) else _folder(text, place) for place in value)
+            raise file.error(f"{key}: {problem}")
+    return tuple(place if is_remote(place) else _folder(file, place) for place in value)
 
 
 def _root_problem(place: str) -> str:
@@ -78,19 +67,19 @@ def _root_problem(place: str) -> str:
     return ""
 
 
-def _folder(text: Text, place: str) -> str:
-    return str((text.file.parent / place).resolve())
+def _folder(file: SettingsText, place: str) -> str:
+    return str((file.file.parent / place).resolve())
 
 
-def _networks(text: Text, value: object, key: str) -> tuple[str, ...]:
+def _networks(file: SettingsText, value: object, key: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-        raise text.error(f'{key}: write a list such as ["10.1.0.7"]')
+        raise file.error(f'{key}: write a list such as ["10.1.0.7"]')
     for network in value:
         try:
             parsed = parse_network(network)
         except ValueError:
             wanted = "a network such as 10.1.0.0/16, or one address"
-            raise text.error(f"{key}: {network!r} is not {wanted}") from None
+            raise file.error(f"{key}: {network!r} is not {wanted}") from None
         if not parsed.prefixlen:
-            raise text.error(f"{key}: {network} is every address; name those of the proxies")
+            raise file.error(f"{key}: {network} is every address; name those of the proxies")
     return tuple(str(parse_network(network)) for network in value)

@@ -84,7 +84,7 @@ class DatabaseSettings(FrozenModel):
     schema_name: str = DEFAULT_SCHEMA
     password: SecretReference | None = None
     owner: str = ""
-    """The role that owns the schema, if the one of the ``server`` is another: a service role."""
+    """The role that owns the schema, if ``server`` names a service role."""
     owner_password: SecretReference | None = None
 
 
@@ -210,9 +210,9 @@ class OutboundSettings(FrozenModel):
     """Where webhooks, HTTP jobs and downloads of sources may go."""
 
     private: bool = True
-    """Whether addresses that are not on the public internet may be reached."""
+    """Whether private addresses may be reached."""
     allow: tuple[str, ...] = ()
-    """Networks that may be reached all the same."""
+    """Private networks that may be reached nevertheless."""
 
     @property
     def rules(self) -> OutboundRules:
@@ -223,52 +223,52 @@ class AuditSettings(FrozenModel):
     """Exports of the audit."""
 
     key: SecretReference | None = None
-    """Ed25519 private key in PEM that signs heads; without it, a file made on first use."""
+    """Ed25519 private key in PEM that signs heads; by default a file created on first use."""
 
 
 class IdentitySettings(FrozenModel):
     """The key of tokens, and the OpenID Connect issuer of user tokens."""
 
     key: SecretReference | None = None
-    """Keys the hashes of service tokens and signs task tokens; without it, a file beside the
-    State does."""
+    """Keys the hashes of service tokens and signs task tokens; by default a file beside the
+    State."""
     issuer: str = ""
     """Without one, there are no user tokens."""
     audience: str = ""
     key_set_url: str = ""
-    """Of the issuer's JSON Web Key Set; empty to ask the issuer's discovery document."""
+    """URL of the issuer's JSON Web Key Set; empty to use the issuer's discovery document."""
     algorithms: tuple[str, ...] = ("RS256", "ES256", "EdDSA")
     user_claim: str = "sub"
     organisation_claim: str = ""
     """If set, its value must be the organisation of the environment."""
     roles_claim: str = ""
-    """Whose values ``roles`` maps to grants."""
+    """The claim whose values ``roles`` maps to grants."""
     roles: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     require_id: bool = False
     """Whether a user token needs the claim ``jti``."""
     key_set_seconds: int = 300
-    """How long a fetched key set is used."""
+    """How long a fetched key set is cached."""
     refetch_seconds: int = 30
     """An unknown key id fetches the key set at most once in this time."""
     timeout_seconds: int = 5
     leeway_seconds: int = 30
-    """Difference between the clocks of issuer and service."""
+    """Tolerated difference between the clocks of issuer and service."""
 
 
 class ServiceSettings(FrozenModel):
-    """How much a service takes on, and how it is reached."""
+    """Limits of a service, and how it is reached."""
 
     requests_per_minute: int = 6_000
-    """Of a user or service token, apart from what workers call for their tasks."""
+    """Per user or service token, without the calls that workers make for their tasks."""
     work_requests_per_minute: int = 60_000
-    """Of a worker or task: claims, heartbeats and reports."""
+    """Per worker or task: claims, heartbeats and reports."""
     refused_tokens_per_minute: int = 60
-    """Of an address."""
+    """Per client address."""
     tls_cert: Path | None = None
-    """The certificate, with those between it and its authority; without it, plain HTTP."""
+    """The certificate with its chain, in PEM; without it, plain HTTP."""
     tls_key: Path | None = None
     trusted_proxies: tuple[str, ...] = ()
-    """Networks whose X-Forwarded-For and X-Forwarded-Proto are believed."""
+    """Networks whose X-Forwarded-For and X-Forwarded-Proto are trusted."""
     source_roots: tuple[str, ...] = ()
     """Folders below which sources may read files."""
     traces: str = ""

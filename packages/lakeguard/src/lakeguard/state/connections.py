@@ -57,8 +57,8 @@ _FIND_BY_KEY = {"enable_seqscan": "off"}
 foreign key, while a table was empty would scan it until the next ANALYZE."""
 
 
-# The organisation of a connection of PostgreSQL. A connection of the pool carries it as a setting
-# of its session, which is only changed between transactions: no rollback can bring back another.
+# The organisation of a PostgreSQL connection is a setting of its session. It is only changed
+# between transactions, so that no rollback can restore another one.
 
 ORGANISATION = "lakeguard.organisation"
 """The setting that row-level security compares ``org_id`` with; empty shows no rows."""
@@ -81,8 +81,8 @@ class CommitUnknown(Exception):
 
 @contextmanager
 def begin_as(engine: Engine, org_id: str) -> Iterator[Connection]:
-    """A transaction on such a connection; ``CommitUnknown`` if it may have been committed, though
-    it failed."""
+    """A transaction on such a connection. Raises ``CommitUnknown`` if it failed, but may have been
+    committed."""
     committing = False
     try:
         with connect_as(engine, org_id) as connection, connection.begin():
@@ -95,8 +95,7 @@ def begin_as(engine: Engine, org_id: str) -> Iterator[Connection]:
 
 
 def _set_organisation(driver: Any, info: dict[str, Any], org_id: str) -> None:
-    """Outside of any transaction. Unless the server answers, the connection has none that any
-    caller wants."""
+    """Outside of any transaction. If it fails, the connection counts as one of no organisation."""
     info[ORGANISATION] = None
     automatic = driver.autocommit
     driver.autocommit = True

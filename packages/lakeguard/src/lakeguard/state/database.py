@@ -101,8 +101,8 @@ class Database:
 
         SQLite has one writer at a time. On PostgreSQL writers run concurrently (READ COMMITTED):
         constraints, row locks and ``locks.hold`` prevent duplicates. The victim of a deadlock or
-        lock timeout gets StateUnavailable and may retry; StateCommitUnknown says that nobody
-        knows whether it was committed.
+        lock timeout gets StateUnavailable and may retry; StateCommitUnknown says that it
+        is unknown whether it was committed.
         """
         with self._reachable(), begin_as(self.engine, org_id) as connection:
             yield connection

@@ -66,7 +66,7 @@ def create_tables(connection: Connection) -> None:
 
 
 def create_indexes(connection: Connection) -> None:
-    """Full-text indexes, which SQLAlchemy has no words for."""
+    """Full-text indexes, which SQLAlchemy cannot describe."""
     _execute(connection, index_statements(connection.dialect.name))
 
 

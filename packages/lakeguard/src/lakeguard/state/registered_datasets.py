@@ -1,4 +1,4 @@
-"""The registered datasets of an organisation, remembered until the next apply."""
+"""The registered datasets of an organisation, cached until the next apply."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from lakeguard.state.views.views import dataset_registry
 from lakeguard_sdk.model.read_models import DatasetRow
 
 _MOST = 8
-"""Organisations whose datasets are remembered, each as of one apply."""
+"""Organisations whose datasets are cached, each as of one apply."""
 
 
 @dataclass(frozen=True, eq=False)
 class Registered:
-    """What one apply left: there is one of these for each."""
+    """The datasets after one apply; compared by identity."""
 
     datasets: tuple[DatasetRow, ...]
     """By name."""
 
 
 _remembered: dict[str, tuple[str, Registered]] = {}
-"""By organisation: the id of an apply, and what it left."""
+"""By organisation: the id of the last apply, and the datasets after it."""
 
 
 def registered_datasets(tx: Transaction) -> Registered:
-    """Only an apply changes them, and each has an id of its own.
+    """Cached by the id of the last apply.
 
-    Read in one snapshot, as otherwise an apply may come between its id and the rows.
+    Not outside of a snapshot: an apply could come between reading its id and the rows.
     """
     if not is_reading(tx.connection):
         return _read(tx)

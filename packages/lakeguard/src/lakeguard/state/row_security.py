@@ -1,7 +1,7 @@
 """Row-level security of PostgreSQL: a service role sees the rows of one organisation at a time.
 
-The policies bind every role but superusers and those with BYPASSRLS, the owner too. Views have the
-rights of whoever reads them (``security_invoker``), and so have functions.
+The policies bind every role but superusers and those with BYPASSRLS, the owner too. Views and
+functions have the rights of the caller (``security_invoker``).
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _rights(table: Table) -> str:
     return ", ".join(rights)
 
 
-# What a service makes sure of before it works.
+# Checks at the start of a service.
 
 _UNBOUND = text(
     "SELECT 'it is a superuser or has BYPASSRLS' FROM pg_catalog.pg_roles"
@@ -89,8 +89,8 @@ _UNBOUND = text(
 
 
 def require_bound(database: Database) -> None:
-    """Raise unless the schema is the one that this version needs, and its policies bind the role
-    that is connected. Nothing is migrated: the role may not."""
+    """Raise unless the schema is the one that this version needs, and its policies bind the
+    connected role. Does not migrate: the role may not."""
     found = database.revision()
     if found != SCHEMA_HEAD:
         shown = "none" if found is None else found

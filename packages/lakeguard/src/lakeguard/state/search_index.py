@@ -1,7 +1,6 @@
 """The full-text index over ``dataset_search``: FTS5 on SQLite, a ``tsvector`` on PostgreSQL.
 
-Both index the same words, which were separated before: neither parser of the databases decides
-what a word is, so both find the same.
+Words are split before they are stored, so that both databases find the same.
 """
 
 from __future__ import annotations
@@ -18,23 +17,23 @@ from lakeguard.state.tables.search import dataset_search
 _INDEX = "dataset_search_index"
 _WORD = re.compile(r"[^\W_]+")
 _LONGEST = 100
-"""Characters of a word: PostgreSQL has a limit, and nobody types more."""
+"""Maximum characters of a word; PostgreSQL has a limit."""
 
 
 def folded(text: str) -> str:
-    """Equal for texts that differ in case, spaces or the way their letters are composed. Neither
-    database folds letters beyond ASCII alike."""
+    """Equal for texts that differ only in case, spaces or Unicode normalisation. The databases fold
+    letters beyond ASCII differently."""
     plain = unicodedata.normalize("NFKC", text).casefold()
     return " ".join(unicodedata.normalize("NFKC", plain).replace("\0", " ").split())
 
 
 def words_of(text: str) -> list[str]:
-    """Letters and digits in any case; what stands between them separates words."""
+    """Runs of letters and digits, folded."""
     return [word[:_LONGEST] for word in _WORD.findall(folded(text))]
 
 
 def filter_line(kind: str, value: str) -> str:
-    """A value that is searched as a whole, between line ends, which no folded text has."""
+    """A value that is matched as a whole: between line breaks, which no folded text contains."""
     return f"\n{kind}:{folded(value)}\n"
 
 
@@ -44,7 +43,7 @@ def joined_words(texts: Iterable[str]) -> str:
 
 
 def index_statements(dialect: str) -> Sequence[str]:
-    """DDL of the index, which follows every change of the table."""
+    """DDL of the index and of what keeps it up to date."""
     if dialect == "postgresql":
         return (
             "ALTER TABLE dataset_search ADD COLUMN lexemes tsvector GENERATED ALWAYS AS"
@@ -67,18 +66,18 @@ def index_statements(dialect: str) -> Sequence[str]:
 
 
 def contains(dialect: str, column: ColumnElement[str], part: str) -> ColumnElement[bool]:
-    """Whether the text has this part, letter for letter and of any length."""
+    """Whether the text contains this part exactly; without the limits of LIKE patterns."""
     place = func.strpos if dialect == "postgresql" else func.instr
     return place(column, part) > 0
 
 
 def by_code(dialect: str, column: ColumnElement[str]) -> ColumnElement[str]:
-    """For an order that is not that of the database's language."""
+    """For an order independent of the collation of the database."""
     return column.collate("C") if dialect == "postgresql" else column
 
 
 def has_words(dialect: str, words: Sequence[str]) -> ColumnElement[bool]:
-    """Rows with a word that begins with each of these, which are of ``words_of``."""
+    """Rows with a word that begins with each of these words from ``words_of``."""
     if dialect == "postgresql":
         query = " & ".join(f"'{word}':*" for word in words)
         lexemes: ColumnElement[str] = literal_column("dataset_search.lexemes")
@@ -90,7 +89,7 @@ def has_words(dialect: str, words: Sequence[str]) -> ColumnElement[bool]:
 
 
 def _as_query(query: str) -> ColumnElement[str]:
-    """Parsed as it is written, not as a text: it has quoted words and operators of ours only."""
+    """A cast, because ``to_tsquery`` would normalise the words."""
     from sqlalchemy.dialects.postgresql import TSQUERY  # loads its drivers
 
     return cast(literal(query), TSQUERY)

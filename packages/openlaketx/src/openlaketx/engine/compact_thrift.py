@@ -1,7 +1,7 @@
-"""Reads Parquet's structures, which are written in Thrift's compact protocol.
+"""Reads Parquet structures in Thrift's compact protocol.
 
-A field of another type than the format says is skipped by some readers and read by others, so that
-only exact types are understood.
+Only fields of exactly the type that the format defines are accepted: some readers skip a field of
+another type, others read it.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 
 Fields = dict[int, Any]
-"""Fields of a structure by their number. Texts are bytes."""
+"""Fields of a structure by number. Strings are bytes."""
 Shape = Mapping[int, Any]
-"""The type of each field: a number below, a list of one type, or the shape of a structure."""
+"""The type of each field: one of the constants below, a list with one type, or the shape of a
+nested structure."""
 
 BOOL, BYTE, I16, I32, I64, TEXT = 1, 3, 4, 5, 6, 8
 _FALSE, _LIST, _STRUCT = 2, 9, 12
@@ -55,11 +56,11 @@ BOUNDS: Shape = {1: [BOOL], 2: [TEXT], 3: [TEXT], 4: I32, 5: [I64], 6: [I64], 7:
 
 
 class NotThrift(ValueError):
-    """The bytes end too early, or hold no such structure."""
+    """The bytes are truncated, or not such a structure."""
 
 
 class CompactReader:
-    """One structure after the other, from any bytes: a hostile one raises ``NotThrift``."""
+    """Reads one structure after another from untrusted bytes; raises ``NotThrift``."""
 
     def __init__(self, content: bytes, at: int = 0) -> None:
         self._content = content
@@ -82,7 +83,7 @@ class CompactReader:
         if kind in (BOOL, _FALSE) and shape == BOOL:
             return kind == BOOL
         if kind != _type_of(shape):
-            raise NotThrift("a field of another type")
+            raise NotThrift("a field has an unexpected type")
         if kind == BYTE:
             return int.from_bytes(self.take(1), "big", signed=True)
         if kind in (I16, I32, I64):
@@ -97,7 +98,7 @@ class CompactReader:
         if size == 15:
             size = self.unsigned()
         if size > len(self._content) - self.at:  # each item has a byte at least
-            raise NotThrift("a list that is too long")
+            raise NotThrift("a list is too long")
         if kind in (BOOL, _FALSE) and shape == BOOL:
             return [self._byte() == BOOL for _ in range(size)]
         return [self._value(kind, shape, depth) for _ in range(size)]
@@ -108,7 +109,7 @@ class CompactReader:
     def take(self, size: int) -> bytes:
         end = self.at + size
         if end > len(self._content):
-            raise NotThrift("it ends too early")
+            raise NotThrift("it is truncated")
         found = self._content[self.at : end]
         self.at = end
         return found
@@ -122,7 +123,7 @@ class CompactReader:
             if byte < 128:
                 return number
             if shift > 63:
-                raise NotThrift("a number that is too long")
+                raise NotThrift("a number is too long")
 
     def _signed(self) -> int:
         number = self.unsigned()

@@ -66,7 +66,7 @@ def live_paths(table: DeltaTable) -> set[str]:
 
 
 def decoded(paths: Iterable[str]) -> list[str]:
-    """Paths of a log as names of files. Few need it, and a table may have very many."""
+    """URL-decoded paths of a log. Most are not encoded, and tables may have very many."""
     return [unquote(path) if "%" in path else path for path in paths]
 
 

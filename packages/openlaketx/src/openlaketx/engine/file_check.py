@@ -39,7 +39,7 @@ def checking_files(reader: Reader | None) -> Iterator[None]:
 def check_shown(
     dataset: str, table_id: str, location: str, commit: int, paths: Collection[str]
 ) -> None:
-    """Raise ``TableUnreadable`` if the log does not show exactly the files that were published, and
+    """Raise ``TableUnreadable`` unless the log shows exactly the published files, and
     ``NotRegistered`` if the caller may not read the dataset."""
     check = _current.get()
     if check is None:
@@ -59,8 +59,8 @@ def check_shown(
 
 
 def check_files(dataset: str, table_id: str, location: str, paths: Collection[str]) -> None:
-    """Raise ``FileDamaged`` for the first of a table's files that is not the published one; what
-    may not be read as ``check_shown`` does."""
+    """Raise ``FileDamaged`` for the first of a table's files that is not the published one, and
+    ``NotRegistered`` if the caller may not read the dataset."""
     check = _current.get()
     if check is None:
         return
@@ -80,6 +80,5 @@ def check_files(dataset: str, table_id: str, location: str, paths: Collection[st
 
 
 def _require_readable(reader: Reader, dataset: str) -> None:
-    """A table without records is damage only to somebody who may read them: another table took the
-    place."""
+    """Missing records mean damage only if the caller may read them."""
     reader.dataset(DatasetName(dataset))

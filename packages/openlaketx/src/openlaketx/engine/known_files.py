@@ -1,4 +1,4 @@
-"""The source files that the base version of a run has read, which its plan only refers to."""
+"""The source files that the base version of a run has read."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from lakeguard_sdk.model.evidence import SourceFile, VersionPosition
 from lakeguard_sdk.model.run import RunPlan, SourceBuild
 
 AT_ONCE = 1_000
-"""Files in one question."""
+"""Files per request."""
 
 
 class SourceFiles(Protocol):
-    """The part of the port ``Reader`` that has them."""
+    """The part of the port ``Reader`` that lists them."""
 
     def source_files(
         self, dataset_id: str, version: int, keys: Sequence[str]
@@ -27,14 +27,14 @@ class SourceFiles(Protocol):
 
 @dataclass(frozen=True)
 class KnownFiles:
-    """The position of the base version, and its files on request."""
+    """The position of the base version, and its files, read on demand."""
 
     position: VersionPosition
     dataset_id: str
     reader: SourceFiles
 
     def among(self, keys: Iterable[str]) -> dict[str, SourceFile]:
-        """Those of the files that were read, by key."""
+        """Those of the keys that were read before, with their records."""
         asked = list(keys) if self.position.files else []
         found: dict[str, SourceFile] = {}
         for start in range(0, len(asked), AT_ONCE):
@@ -44,14 +44,14 @@ class KnownFiles:
         return found
 
     def every(self) -> Iterator[SourceFile]:
-        """All files that were read."""
+        """All files that were read before."""
         after = ""
         while page := self.page(after):
             yield from page
             after = page[-1].key
 
     def page(self, after: str) -> Sequence[SourceFile]:
-        """Files after the one with that key."""
+        """The next files after a key."""
         return self.reader.source_file_page(self.dataset_id, self.position.version, after)
 
 
@@ -61,13 +61,13 @@ def known_files(plan: RunPlan, reader: SourceFiles | None) -> KnownFiles | None:
     if position is None:
         return None
     if reader is None:
-        raise ValueError("the files that were read before are not at hand")
+        raise ValueError("a run with a position needs a reader of source files")
     return KnownFiles(position, plan.dataset_id, reader)
 
 
 @dataclass(frozen=True)
 class GivenFiles:
-    """A few files by key, whatever the dataset and version."""
+    """A fixed set of files, for any dataset and version."""
 
     files: Mapping[str, SourceFile]
 

@@ -1,4 +1,4 @@
-"""Reads the levels of a Parquet page that say where rows begin."""
+"""Reads the repetition levels of a Parquet page, which mark where rows begin."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from openlaketx.engine.compact_thrift import CompactReader, NotThrift
 
 
 def starts(levels: bytes, width: int, count: int) -> tuple[int, bool]:
-    """How many of ``count`` levels are 0, and whether the first one is, if any.
+    """How many of ``count`` levels are 0, and whether the first one is.
 
-    They are in Parquet's hybrid of runs and packed groups; ``NotThrift`` if they are too few.
+    Levels have Parquet's RLE/bit-packing hybrid encoding; raises ``NotThrift`` if there are too
+    few.
     """
     reader, zeros, begins, left = CompactReader(levels), 0, None, count
     while left:

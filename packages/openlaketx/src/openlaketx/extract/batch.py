@@ -66,7 +66,7 @@ class Batch:
     origin: SparkSession | None = None
     """The session of the program that made the frame, if it is another one."""
     lineage: BatchLineage | None = None
-    """What the columns are made of, by Spark's plan; None if it is not visible, or for a source."""
+    """Column lineage from Spark's plan; None if the plan is not visible, or for a source."""
     stream: BatchLineage | None = None
     """For a micro-batch: what its streaming frame is made of."""
     texts: PlainTexts | None = None
@@ -86,8 +86,8 @@ class ProgramFrame(NamedTuple):
 
 
 def with_lineage(batch: Batch, plan: RunPlan) -> Batch:
-    """The batch with its lineage by Spark's plan, unless it comes from a source. Where the plan is
-    not visible, the control plane has only the text of a SELECT."""
+    """The batch with its lineage from Spark's plan, unless it comes from a source. If the plan is
+    not visible, the control plane only has the text of the SELECT."""
     if not isinstance(plan.build, SqlBuild | PythonBuild | FrameBuild):
         return batch
     is_select = isinstance(plan.build, SqlBuild) and not plan.transform

@@ -69,7 +69,7 @@ def extract(
     """The lazy batch of a run; None if there is nothing new to read.
 
     Modules are in ``project``, else in the lake; ``frame`` is what a program publishes; ``reader``
-    has the files that were read before.
+    lists the source files that were read before.
     """
     if isinstance(plan.build, SourceBuild):
         known = known_files(plan, reader)

@@ -47,7 +47,7 @@ _WAIT_SECONDS = 0.5
 
 @dataclass(frozen=True)
 class AskedFiles:
-    """Source files that the base version of the run has read, as the gate answers."""
+    """Asks the gate for source files that the base version of the run has read."""
 
     ask: Callable[[SourceFilesOrder], SourceFilesFound]
 
@@ -143,12 +143,12 @@ class BuildServer:
         raise BadMessage(f"{order.kind} is not expected now")
 
     def _asked(self, order: SourceFilesOrder) -> SourceFilesFound:
-        """The gate's answer to a question in the middle of its own order."""
+        """Asks the gate while it waits for the answer to its own order."""
         self._send(order)
         answer = self._next()
         if isinstance(answer, SourceFilesFound):
             return answer
-        raise BadMessage("the files that were read before did not come")
+        raise BadMessage("expected the source files that were read before")
 
     def _open(self, run_id: str, stack: ExitStack) -> SparkSession:
         """A session for this run only, whose jobs ``cancel`` stops."""

@@ -184,7 +184,7 @@ class RemoteBuilder:
         raise BuildProcessEnded(dataset=plan.dataset, reason=reason)
 
     def _files_read_before(self, order: SourceFilesOrder, plan: RunPlan) -> SourceFilesFound:
-        """Of the base version of this run only, whatever the process asks."""
+        """Only files of the base version of this run, whatever the process asks for."""
         known = known_files(plan, self._reader)
         if known is None:
             return SourceFilesFound(files=())

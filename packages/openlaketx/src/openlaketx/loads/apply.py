@@ -32,8 +32,8 @@ def apply_load(
     """The files that add the batch to the table, by load type. Nothing is visible yet.
 
     Rows of keyed loads and replayed quarantine rows are split by the quarantine rules first. A
-    session is taken only if rows of the table must be read. ``base`` has the table at the run's
-    base, if somebody has begun to read it.
+    session is taken only if rows of the table must be read. ``base`` returns the table at
+    the run's base, if reading it has already begun.
     """
     existing = existing_table(plan) if base is None else base()
     if merges(plan):

@@ -121,9 +121,10 @@ def existing_table(plan: RunPlan) -> Existing:
 
 @contextmanager
 def reading_base(plan: RunPlan) -> Iterator[Callable[[], Existing]]:
-    """``existing_table``, read beside the block, as that takes long if it has very many files.
+    """``existing_table``, read in a thread during the block: a table with very many files takes
+    long.
 
-    The call raises what reading it raised. A commit that comes in between is found before ours.
+    The callable raises what the read raised. A commit meanwhile is detected before ours.
     """
     with ThreadPoolExecutor(1, "base") as beside:
         yield beside.submit(copy_context().run, existing_table, plan).result

@@ -113,7 +113,7 @@ def _send_heartbeats(
             break
         try:
             left = runs.heartbeat(ticket)
-        except (Fenced, BadToken) as error:  # lost, or its worker is let in no more
+        except (Fenced, BadToken) as error:  # lost, or the token of its worker was revoked
             lease.lose(error)
             on_loss()
             break

@@ -33,8 +33,8 @@ def rebuild_run(
     """Compare the rebuilt rows with those that the run wrote; ``NotRebuildable`` if it cannot be
     rebuilt.
 
-    ``builder`` builds over the lake at a location and the files read before. Nothing is submitted
-    or published, and all files are removed.
+    ``builder`` gets the location of the lake, and the source files that were read before. Nothing
+    is submitted or published, and all files are removed.
     """
     storage, run_id = storage_for(plan.run.location), plan.run.ticket.run_id
     if is_remote(plan.run.location):

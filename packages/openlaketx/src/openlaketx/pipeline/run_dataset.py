@@ -164,7 +164,7 @@ def _nothing_new(plan: RunPlan, batch: BatchFacts) -> bool:
 
 
 def _same_files(before: VersionPosition | None, after: SourcePosition) -> bool:
-    """Whether both are the same files in the same state, and any."""
+    """Whether both have the same files in the same state, and at least one."""
     if before is None or not before.files:
         return False
     if after.since:

@@ -32,7 +32,7 @@ _NOT_REPEATABLE = {
 def gather_source(
     plan: RebuildPlan, build: SourceBuild, lake: str, place: Path, storage: Storage
 ) -> tuple[SourceBuild, GivenFiles]:
-    """A build that reads exactly the original files, placed below ``place``, and those of them that
+    """A build that reads exactly the original files, copied below ``place``, and those of them that
     were read before.
 
     ``NotRebuildable`` if a file is missing or its hash has changed.

@@ -1,4 +1,4 @@
-"""What the footer of a Parquet file that another process wrote says of its columns.
+"""Checks the footer of a Parquet file from an untrusted process.
 
 Closed-world: see ``file_layout``.
 """
@@ -17,15 +17,15 @@ from openlaketx.engine.compact_thrift import FOOTER, CompactReader, Fields, NotT
 _MAGIC, _END = b"PAR1", 8
 _OLD_CALENDAR = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96")
 _GEOMETRY = b"geo"
-"""DuckDB reads bytes as geometries that this names."""
+"""A metadata key that lists columns which DuckDB reads as geometries."""
 _WRITER, _NEW_CALENDAR = b"org.apache.spark.version", b"3.1.0"
-"""Spark compares versions as texts, too."""
+"""Compared as text, as Spark does."""
 _BY_TYPE: Fields = {1: {}}
-"""The order of a column's values. Without it, readers differ about which bounds count."""
+"""The order of a column. Without it, readers differ about which bounds apply."""
 _BOUNDS_BY_OLD = {1: 5, 2: 6}
-"""Maximum and minimum, in the older and in the present fields."""
+"""Maximum and minimum: the deprecated fields, and the current ones."""
 _SIZES = {0: 1, 1: 4, 2: 8, 3: 12, 4: 4, 5: 8, 6: None}
-"""Of the values of each physical type, in bytes."""
+"""Bytes per value of each physical type."""
 _UNREADABLE = (
     ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError,
 )  # fmt: skip
@@ -36,16 +36,16 @@ class UnusualLayout(ValueError):
 
 
 def checked_footer(location: str) -> None:
-    """Raises ``UnusualLayout`` if libraries may not survive the footer, or read it in several ways.
+    """Raises ``UnusualLayout`` if libraries may crash on the footer, or interpret it differently.
 
-    Arrow ends the process for a range whose size is not that of its type."""
+    Arrow aborts the process for a bound whose size does not match its type."""
     with opened(location) as file:
         read_footer(file)
 
 
 @contextmanager
 def opened(location: str) -> Iterator[BinaryIO]:
-    """The file; what is found in it, or not found, becomes ``UnusualLayout``."""
+    """The opened file; any error in the block becomes ``UnusualLayout``."""
     try:
         found = readable_file(location)
         with Path(found).open("rb") if isinstance(found, str) else found as file:
@@ -53,7 +53,7 @@ def opened(location: str) -> Iterator[BinaryIO]:
     except UnusualLayout as error:
         raise UnusualLayout(f"readers may find other rows in it: {error}") from None
     except _UNREADABLE as error:  # fields that are missing, or of another type
-        message = f"it is no plain Parquet file: {type(error).__name__} {error}"
+        message = f"it is not a plain Parquet file: {type(error).__name__} {error}"
         raise UnusualLayout(message.rstrip()) from None
 
 
@@ -104,10 +104,10 @@ def _check_metadata(footer: Fields) -> None:
     if any(name in pairs for name in _OLD_CALENDAR) or written_by < _NEW_CALENDAR:
         raise UnusualLayout("its dates use the legacy Julian calendar")
     if _GEOMETRY in pairs or len(pairs) != len(footer.get(5, ())):
-        raise UnusualLayout("its metadata have geometries, or a name twice")
+        raise UnusualLayout("its metadata declare geometries, or have a duplicate key")
 
 
-# Columns: the type is said by a converted type, which is older, and by a logical one.
+# Columns have a converted type, which is deprecated, and a logical type.
 
 _STRING, _MAP, _LIST, _ENUM, _DECIMAL, _DATE, _TIMESTAMP, _INTEGER, _JSON = (
     1, 2, 3, 4, 5, 6, 8, 10, 12,
@@ -116,20 +116,20 @@ _CONVERTED = {_STRING: 0, _MAP: 1, _LIST: 3, _ENUM: 4, _DECIMAL: 5, _DATE: 6, _J
 _MICROS = {2: 10}
 _SIGNED = {8: 15, 16: 16, 32: 17, 64: 18}
 _UNUSUAL_TYPES = (9, 11, 12, 13, 14)
-"""Milliseconds and unsigned numbers, which Spark does not write: Delta statistics are made of
-microseconds and signed numbers."""
+"""Milliseconds and unsigned integers, which Spark does not write; Delta statistics use microseconds
+and signed integers."""
 _OPTIONAL, _REPEATED = 1, 2
 _INNER = {_MAP: ("key_value", 2), _LIST: ("list", 1)}
-"""The repeated group inside a map and a list, and how many fields it has."""
+"""The name of the repeated group in a map or list, and its number of fields."""
 
 
 class Leaf(NamedTuple):
     path: tuple[bytes, ...]
     type: int
     size: int | None
-    """Of a value, in bytes; None for texts."""
+    """Bytes per value; None for variable length."""
     optional: int
-    """How many groups on the way may be NULL or empty."""
+    """The maximum definition level."""
     repeated: int
 
     @property
@@ -138,7 +138,7 @@ class Leaf(NamedTuple):
 
 
 def _leaves(elements: list[Fields]) -> Iterator[Leaf]:
-    """All columns, from the list of elements, in which a group precedes its fields."""
+    """All leaf columns; in the list of elements, a group precedes its fields."""
     coming = iter(elements)
 
     def below(count: int, path: tuple[bytes, ...], levels: tuple[int, int]) -> Iterator[Leaf]:
@@ -173,11 +173,11 @@ def _leaves(elements: list[Fields]) -> Iterator[Leaf]:
     root = next(coming, {})
     yield from below(root.get(5, 0), (), (0, 0))
     if next(coming, None) is not None:
-        raise UnusualLayout("it has columns that belong nowhere")
+        raise UnusualLayout("it has columns without a parent")
 
 
 def _meaning(element: Fields, path: tuple[bytes, ...]) -> int | None:
-    """The number of the logical type; both ways of saying it must agree."""
+    """The number of the logical type, which must agree with the converted type."""
     logical: Mapping[int, Fields] = element.get(10, {})
     converted = element.get(6)
     if converted in _UNUSUAL_TYPES:
@@ -187,7 +187,7 @@ def _meaning(element: Fields, path: tuple[bytes, ...]) -> int | None:
         return by_converted.get(converted) if converted is not None else None
     ((kind, details),) = logical.items()
     if kind == _DECIMAL and (details[1], details[2]) != (element.get(7, 0), element.get(8)):
-        raise UnusualLayout(f"{_name(path)} is two kinds of decimal")
+        raise UnusualLayout(f"{_name(path)} has two decimal types")
     wanted: tuple[int | None, ...] = (_CONVERTED.get(kind),)
     if kind == _TIMESTAMP:
         (unit,) = details[2]
@@ -197,7 +197,7 @@ def _meaning(element: Fields, path: tuple[bytes, ...]) -> int | None:
     elif kind == _INTEGER:
         wanted = (_SIGNED[details[1]] if details[2] else None,)
     if converted not in wanted:
-        raise UnusualLayout(f"{_name(path)} is of two types")
+        raise UnusualLayout(f"{_name(path)} has two types")
     return kind
 
 
@@ -206,7 +206,7 @@ def _name(path: tuple[bytes, ...]) -> str:
 
 
 def _check_bounds(statistics: Fields, leaf: Leaf) -> None:
-    """Some readers believe the older fields: they must say what the present ones say."""
+    """Some readers use the deprecated fields, so these must equal the current ones."""
     for old, new in _BOUNDS_BY_OLD.items():
         if statistics.get(old, statistics.get(new)) != statistics.get(new):
             raise UnusualLayout(f"{leaf.name} has two ranges of values")

@@ -1,8 +1,8 @@
-"""Whether every reader finds the same rows in a Parquet file that another process wrote.
+"""Checks that every reader finds the same rows in a Parquet file from an untrusted process.
 
-The format says some things twice: where a column chunk begins, how large it is, what a column
-means. Readers believe different ones, so a file can show one set of rows to the measures and
-another to Spark. Closed-world: a file must say all of it in the one way that Spark writes it.
+The format is redundant: where a column chunk begins, how large it is, what type a column has.
+Readers rely on different places, so a file can show one set of rows to the measures and another to
+Spark. Closed-world: a file must have the one layout that Spark writes.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _PLAIN, _DICTIONARIES, _RUN_LENGTHS = 0, (2, 8), 3
 _OF_DICTIONARIES = (0, 2)
 _DATA_PAGE, _DICTIONARY_PAGE = 0, 2
 _HEADER = 1024
-"""Bytes that most page headers fit in."""
+"""Most page headers fit into so many bytes."""
 
 
 class PageIndex(NamedTuple):
-    """What a column chunk says of its pages; readers that filter skip pages by it."""
+    """The page index of a column chunk, by which readers skip pages."""
 
     type: int
     firsts: tuple[int, ...]
@@ -51,12 +51,12 @@ class PageIndex(NamedTuple):
 
 
 Indexes = list[list[PageIndex | None]]
-"""By row group and leaf; None without an index, and for a column inside an array or map."""
+"""By row group and leaf; None without an index, and for columns in arrays and maps."""
 
 
 def checked_layout(location: str) -> Indexes:
-    """Raises ``UnusualLayout`` if readers may find other rows in the file than its footer and pages
-    show; the indexes of pages are still to be compared with the rows."""
+    """The page indexes, which the caller must compare with the rows. Raises ``UnusualLayout`` if
+    readers may find different rows in the file."""
     with opened(location) as file:
         footer = read_footer(file)
         end, indexes = footer.begin, []
@@ -72,7 +72,7 @@ def checked_layout(location: str) -> Indexes:
 def _check_group(
     file: BinaryIO, group: Fields, leaves: list[Leaf], within: tuple[int, int]
 ) -> tuple[int, list[PageIndex | None]]:
-    """The end of the group, and its indexes."""
+    """The end of the group, and its page indexes."""
     end, last = within
     if len(group[1]) != len(leaves):
         raise UnusualLayout("a row group has other columns")
@@ -82,7 +82,7 @@ def _check_group(
         data = chunk[3]
         _refuse(data, _UNKNOWN_DATA, leaf)
         if tuple(data[3]) != leaf.path or data[1] != leaf.type:
-            raise UnusualLayout(f"{leaf.name} is in the place of another column")
+            raise UnusualLayout(f"{leaf.name} is at the position of another column")
         start = data.get(11, data[9])
         if start < end or data[7] < 0 or start + data[7] > last:
             raise UnusualLayout(f"{leaf.name} overlaps other bytes")
@@ -109,7 +109,7 @@ class _Page:
     values: int
     encoding: int
     unpacked: int
-    """The size of the content without compression."""
+    """The uncompressed size of the content."""
 
     @property
     def is_packed(self) -> bool:
@@ -135,7 +135,7 @@ def _check_pages(file: BinaryIO, chunk: Fields, leaf: Leaf, rows: int) -> PageIn
     if data[4] == _UNCOMPRESSED and any(page.is_packed for page in pages):
         raise UnusualLayout(f"{leaf.name} has pages of two sizes")
     if bool(dictionary) != bool(set(data[2]) & {*_DICTIONARIES}):
-        raise UnusualLayout(f"{leaf.name} has a dictionary that its footer does not tell of")
+        raise UnusualLayout(f"{leaf.name} has a dictionary that its footer does not list")
     _check_encodings(data, shown, leaf)
     values = sum(page.values for page in shown)
     if values != data[5] or (not leaf.repeated and values != rows):
@@ -174,19 +174,18 @@ def _header(file: BinaryIO, start: int, end: int) -> tuple[Fields, int]:
 
 
 def _check_encodings(data: Fields, shown: list[_Page], leaf: Leaf) -> None:
-    """Readers skip row groups by a dictionary that all pages are said to use, in one list or in
-    the other."""
+    """Readers skip row groups by the dictionary if one of two lists says that all pages use it."""
     by_dictionary = {page.encoding in _DICTIONARIES for page in shown}
-    told = by_dictionary
+    listed = by_dictionary
     if 13 in data:
-        told = {stats[2] in _DICTIONARIES for stats in data[13] if stats[1] != _DICTIONARY_PAGE}
-    plain_is_told = by_dictionary == {True} or _PLAIN in data[2]
-    if told != by_dictionary or not plain_is_told:
-        raise UnusualLayout(f"{leaf.name} is encoded in another way than its footer says")
+        listed = {stats[2] in _DICTIONARIES for stats in data[13] if stats[1] != _DICTIONARY_PAGE}
+    lists_plain = by_dictionary == {True} or _PLAIN in data[2]
+    if listed != by_dictionary or not lists_plain:
+        raise UnusualLayout(f"{leaf.name} is not encoded as its footer says")
 
 
 def _index(file: BinaryIO, chunk: Fields, leaf: Leaf, shown: list[_Page]) -> PageIndex | None:
-    """Readers that filter rows find pages by their index."""
+    """The page index, which must locate exactly the pages of the chunk."""
     if 4 not in chunk:
         if 6 in chunk:
             raise UnusualLayout(f"{leaf.name} has half an index")
@@ -204,13 +203,13 @@ def _index(file: BinaryIO, chunk: Fields, leaf: Leaf, shown: list[_Page]) -> Pag
         raise UnusualLayout(f"{leaf.name} has an index of other pages")
     if 6 not in chunk:
         return None
-    told = CompactReader(part(file, chunk[6], chunk[7])).struct(BOUNDS)
-    lists = (told[1], told[2], told[3], told.get(5, ()))
+    bounds = CompactReader(part(file, chunk[6], chunk[7])).struct(BOUNDS)
+    lists = (bounds[1], bounds[2], bounds[3], bounds.get(5, ()))
     sizes = [len(each) for each in lists]
     if {*sizes[:3]} != {len(shown)} or sizes[3] not in (len(shown), 0):
         raise UnusualLayout(f"{leaf.name} has an index of other pages")
     empty, lowest, highest, nulls = map(tuple, lists)
-    index = PageIndex(leaf.type, firsts, empty, lowest, highest, told[4], nulls)
+    index = PageIndex(leaf.type, firsts, empty, lowest, highest, bounds[4], nulls)
     return None if leaf.repeated else index
 
 
@@ -222,5 +221,5 @@ def _rows(file: BinaryIO, page: _Page, leaf: Leaf, codec: int) -> int:
     end = 4 + int.from_bytes(content[:4], "little")
     rows, begins = starts(content[4:end], leaf.repeated.bit_length(), page.values)
     if not begins:
-        raise UnusualLayout(f"{leaf.name} has a page that begins inside of a row")
+        raise UnusualLayout(f"{leaf.name} has a page that begins inside a row")
     return rows

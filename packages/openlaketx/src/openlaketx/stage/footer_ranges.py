@@ -96,8 +96,8 @@ _ALL_DIGITS = Context(prec=80)
 
 
 def check_footers(candidate: Candidate, dataset: str) -> None:
-    """``StagingFailed`` for the first file whose footer differs from its rows, or in which another
-    reader may find other rows."""
+    """Raises ``StagingFailed`` for the first file whose footer does not match its rows, or in which
+    readers may find different rows."""
     places = [join(candidate.location, file.path) for file in candidate.files]
     with ThreadPoolExecutor(max_workers=cores(), thread_name_prefix="footers") as pool:
         for file, problem in zip(candidate.files, pool.map(_problem, places), strict=True):
@@ -138,8 +138,8 @@ def _differences(file: pq.ParquetFile, group: int, indexes: Indexes) -> Iterator
 
 
 def leaf_values(name: str, values: pa.ChunkedArray) -> Iterator[tuple[str, pa.ChunkedArray]]:
-    """The values of each leaf. Those of a leaf in an array or map are fewer than in the file, which
-    also counts arrays and maps without any."""
+    """The values of each leaf, without those that the file counts for empty or NULL arrays and
+    maps."""
     kind = values.type
     if pa.types.is_struct(kind):
         parts = [chunk.flatten() for chunk in values.chunks]
@@ -166,7 +166,7 @@ def _of_column(name: str, values: pa.ChunkedArray, chunk: Any) -> Iterator[str]:
     low, high = found["min"], found["max"]
     if pa.types.is_floating(values.type):  # a bound that is NaN says nothing
         pairs = ((statistics.min, low.as_py()), (statistics.max, high.as_py()))
-        same = all(math.isnan(told) or told == seen for told, seen in pairs)
+        same = all(math.isnan(bound) or bound == seen for bound, seen in pairs)
         same = same and (math.isnan(statistics.max) or not has_nan(values))
     elif _is_raw(values.type):
         same = (_raw(low), _raw(high)) == (statistics.min_raw, statistics.max_raw)
@@ -177,14 +177,14 @@ def _of_column(name: str, values: pa.ChunkedArray, chunk: Any) -> Iterator[str]:
 
 
 def _is_too_long(values: pa.ChunkedArray) -> bool:
-    """Arrow does not look, and conditions that hold for all numbers of a type are no rules."""
+    """Arrow does not check this, and rules rely on the range of a type."""
     found = pc.min_max(values)
     most = 10**values.type.precision
     return any(each.is_valid and abs(_number(each)) >= most for each in found.values())
 
 
 def _of_pages(name: str, values: pa.ChunkedArray, index: PageIndex) -> Iterator[str]:
-    """Readers skip a page for which the index leaves no row that they look for."""
+    """Readers skip pages by their index, so its bounds and order must match the rows."""
     lows, highs = [], []
     for at, (start, end) in enumerate(pairwise((*index.firsts, len(values)))):
         page = values.slice(start, end - start)
@@ -208,12 +208,12 @@ def _of_pages(name: str, values: pa.ChunkedArray, index: PageIndex) -> Iterator[
 
 
 def has_nan(values: pa.ChunkedArray) -> bool:
-    """NaN is the highest value, which bounds in Parquet leave out if a writer ignores it."""
+    """NaN is the highest value, but Parquet bounds may ignore it."""
     return pa.types.is_floating(values.type) and bool(pc.any(pc.is_nan(values)).as_py())
 
 
 def _stored(raw: bytes, physical: int, kind: pa.DataType) -> Any:
-    """A bound of an index as a value that Python can compare. Those of texts may be shortened."""
+    """A bound of an index as a comparable value. Bounds of strings may be truncated."""
     if pa.types.is_decimal(kind) and physical not in _LITTLE:
         return int.from_bytes(raw, "big", signed=True)
     if pa.types.is_floating(kind):
@@ -224,7 +224,7 @@ def _stored(raw: bytes, physical: int, kind: pa.DataType) -> Any:
 
 
 def _number(found: pa.Scalar) -> Any:
-    """A value as ``_stored`` gives it."""
+    """A value in the representation of ``_stored``."""
     if pa.types.is_decimal(found.type):
         value = found.as_py()
         return int(value.scaleb(found.type.scale, _ALL_DIGITS))
@@ -235,8 +235,8 @@ def _number(found: pa.Scalar) -> Any:
 
 
 def _is_raw(kind: pa.DataType) -> bool:
-    """Times, which Python cannot always represent, texts, which may not be valid, and narrow
-    numbers, which are cut off when they are read."""
+    """Times, which Python cannot always represent, strings, which may be invalid UTF-8, and narrow
+    integers, which are truncated when they are read."""
     is_narrow = pa.types.is_int8(kind) or pa.types.is_int16(kind)
     return bool(pa.types.is_temporal(kind) or pa.types.is_string(kind) or is_narrow)
 

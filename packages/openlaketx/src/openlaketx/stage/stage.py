@@ -30,7 +30,7 @@ from openlaketx.stage.store_write import write_to_store
 
 _OPTIONS = {
     "compression": "snappy",
-    "parquet.writer.version": "v1",  # of other pages and filters the gate knows nothing
+    "parquet.writer.version": "v1",  # file_layout accepts no other pages and no filters
     "parquet.bloom.filter.enabled": "false",
     "mapreduce.fileoutputcommitter.algorithm.version": "1",
     "mapreduce.fileoutputcommitter.marksuccessfuljobs": "true",

@@ -78,7 +78,7 @@ def tokens_lines(rows: Sequence[TokenRow], now: datetime) -> list[str]:
 
 
 def secret_lines(text: str) -> list[str]:
-    """Only the token, so that a program can read it."""
+    """Only the token, so that scripts can read it."""
     return [text]
 
 

@@ -71,7 +71,7 @@ def _run_cells(run: RunRow, now: datetime) -> list[str]:
 
 
 def _execution_cells(each: JobExecution, now: datetime) -> list[str]:
-    """A job stands where a dataset does."""
+    """A row of the same table, with the job in the column of the dataset."""
     ended = each.end_time
     return [
         each.run_id,

@@ -38,7 +38,7 @@ _TAG = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}\Z")
 MASKING_FUNCTIONS = ("md5", "sha", "sha1", "sha2")
 """Digests: no function gives the value back, whatever the arguments are."""
 _UNSEARCHED = {"string", "binary"}
-"""Types inside a column of another type that may hold a text."""
+"""Nested types that may contain text."""
 _MOST_NAMED = 3
 _FORBIDDEN = "tag:<name>, columns [<name>, …] or pattern '…'"
 

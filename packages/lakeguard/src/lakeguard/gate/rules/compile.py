@@ -298,7 +298,7 @@ def _selects_nothing(measure: Measure) -> bool:
 
 
 def _counted(measure: Measure) -> Iterator[Condition]:
-    """What holds for every row that counts. Keys and values that are NULL do not."""
+    """Conditions of every counted row. Rows with a NULL key or value do not count."""
     columns: tuple[ColumnRef, ...] = ()
     match measure:
         case CountIf(condition=condition):

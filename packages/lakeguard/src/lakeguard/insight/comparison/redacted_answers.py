@@ -65,7 +65,7 @@ def _check(check: CheckResult, hidden: Collection[str]) -> CheckResult:
 
 
 def _trend(trend: CheckTrend, hidden: Collection[str], decision_of: DecisionOf) -> CheckTrend:
-    """A rule may have been about another column in an earlier run."""
+    """By the decision of each run: the rule may have used another column then."""
     if trend.kind is not CheckKind.RULE:
         return trend
 
@@ -84,7 +84,7 @@ def _trend(trend: CheckTrend, hidden: Collection[str], decision_of: DecisionOf) 
 
 
 def _evidence(evidence: Evidence, hidden: Collection[str]) -> Evidence:
-    """Which columns a measure is of is not told by its key; a rebuild needs none."""
+    """Without measures: their keys do not name columns, and a rebuild needs none."""
     quarantined = evidence.quarantined
     return evidence.model_copy(
         update={

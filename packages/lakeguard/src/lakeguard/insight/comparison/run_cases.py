@@ -76,7 +76,7 @@ def _compared(tx: Transaction, run: RunRow, green: StoredVersion) -> Since:
 
 
 def changed_files(tx: Transaction, dataset_id: str, before: RunCase, after: RunCase) -> FileChanges:
-    """Empty if either run has no evidence, or does not say how far it read a source."""
+    """Empty if either run has no evidence, or recorded no position in a source."""
     old = before.evidence.position if before.evidence else None
     new = after.evidence.position if after.evidence else None
     if old is None or new is None:

@@ -1,4 +1,4 @@
-"""Who did what, from the facts that say so: each is in the ledger and in the audit chain."""
+"""Who did what, from recorded facts, which are all in the ledger and in the audit chain."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class AuditFilter:
 
 @dataclass(frozen=True)
 class _Facts:
-    """Rows of one table, each of which is something that somebody did."""
+    """How rows of one table become audit rows."""
 
     table: Table
     at: str
@@ -53,7 +53,7 @@ class _Facts:
     joined: Table | None = None
     condition: ColumnElement[bool] | None = None
     names: bool = False
-    """Its datasets are named, and not referenced by id."""
+    """Whether the table has names of datasets instead of ids."""
 
 
 def audit_rows(tx: Transaction, wanted: AuditFilter) -> list[AuditRow]:
@@ -69,7 +69,7 @@ def audit_rows(tx: Transaction, wanted: AuditFilter) -> list[AuditRow]:
 
 
 def _newest_first(columns: Any) -> Sequence[ColumnElement[Any]]:
-    """The same for a part and for the whole: the first rows are always the same ones."""
+    """One total order for each part and for the union, so that each part can be limited too."""
     return (columns["at"].desc(), columns.action, columns.subject, columns.tie)
 
 

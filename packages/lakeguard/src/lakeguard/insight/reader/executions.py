@@ -1,4 +1,4 @@
-"""Executions of Python and HTTP jobs: those that run, and those that ended, newest first."""
+"""Running and ended executions of Python and HTTP jobs."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from lakeguard_sdk.model.read_models import JobExecution
 
 _KINDS = [kind.value for kind in REPORTED_KINDS]
 _ORDER = task_attempts.c.run_id.desc()
-"""By id, which begins with the time: newest first."""
+"""Newest first: ids begin with the time."""
 
 
 def job_executions(
     tx: Transaction, *, status: RunStatus | None, since: datetime | None, limit: int
 ) -> list[JobExecution]:
-    """Those that have not ended come first, unless a status is wanted."""
+    """Newest first, after those that run; a status selects ended ones only."""
     open_ones = [] if status else tx.execute(_begun(_running(tx), since).limit(limit)).all()
     ended = _begun(_ended(tx.org_id, status), since)
     rows = [*open_ones, *tx.execute(ended.limit(limit))]
@@ -60,7 +60,7 @@ def _running(tx: Transaction) -> Select[Any]:
 
 
 def _ended(org_id: str, status: RunStatus | None) -> Select[Any]:
-    """By the ids of results, which only these kinds have."""
+    """From results, which only these kinds of job have."""
     result = task_results.c
     query = (
         _selected(result.status, result.ended_at)

@@ -1,4 +1,4 @@
-"""What is recorded of files: of governed tables, and of sources that versions have read."""
+"""Records of files: of governed tables, and of sources that versions have read."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FileReader:
-    """Methods of the port ``Reader`` for code that reads files. Ids of another organisation are
-    unknown ones."""
+    """Methods of the port ``Reader`` for code that reads files. Ids of other organisations are
+    unknown."""
 
     state: OrganisationState
     lake: str

@@ -33,7 +33,7 @@ def policy_row(row: Row[Any]) -> PolicyRow:
 def status_row(
     row: DatasetRow, published: LatestPointer | None, last_run: RunRow | None, **found: Any
 ) -> DatasetStatus:
-    """``found`` has the other fields of the status that are known of the dataset."""
+    """``found`` has further fields of the status."""
     if published is None:
         return DatasetStatus(
             dataset=row,

@@ -30,7 +30,7 @@ _entry = dataset_search.c
 
 @dataclass(frozen=True)
 class SearchFilter:
-    """Empty ones match all."""
+    """Empty fields match everything."""
 
     owner: str = ""
     domain: str = ""
@@ -46,17 +46,17 @@ def search_datasets(
     limit: int,
     among: Collection[str] | None = None,
 ) -> list[FoundDataset]:
-    """Those with every word, or words that begin so. The exact name comes first, then names with
-    the words, then all others, by name. ``among`` has names of datasets that may be found."""
+    """Datasets with every word, or with words that begin with it. The exact name comes first, then
+    names with the words, then all others, by name. ``among`` restricts the search to names."""
     words = list(dict.fromkeys(words_of(text)))[:MOST_WORDS]
     if not words and text.strip():
-        return []  # signs only, which are part of no word
+        return []  # punctuation only
     database, most = tx.dialect.name, max(0, limit)
     conditions = [_entry.org_id == tx.org_id, *_conditions(database, wanted)]
     if words:
         conditions.append(has_words(database, words))
     order = (*_ranking(text, words), by_code(database, _entry.dataset_name))
-    if among is not None:  # names alone: of rows that are not shown, nothing else is read
+    if among is not None:  # select by name first, to read only rows that are shown
         names = tx.scalars(select(_entry.dataset_name).where(*conditions).order_by(*order))
         shown = list(islice((name for name in names if name in among), most))
         conditions.append(_entry.dataset_name.in_(shown))
@@ -102,7 +102,7 @@ def _found(row: Row[Any], words: Sequence[str], wanted: SearchFilter) -> FoundDa
 
 
 def _matches(row: Row[Any], word: str) -> Iterator[Match]:
-    """Where a word that begins so stands."""
+    """The values with a word that begins with this one."""
     for field, values in _values(row):
         for value in values:
             if any(each.startswith(word) for each in _known_words(value)):
@@ -110,7 +110,7 @@ def _matches(row: Row[Any], word: str) -> Iterator[Match]:
 
 
 def _known_words(value: str) -> Sequence[str]:
-    """Names of columns, owners and domains stand in many entries."""
+    """Short values, such as column names, recur in many entries, so their words are cached."""
     return _short_words(value) if len(value) <= _SHORT else words_of(value)
 
 
@@ -130,7 +130,7 @@ def _values(row: Row[Any]) -> Iterator[tuple[MatchedField, Sequence[str]]]:
 
 
 def _filtered(row: Row[Any], wanted: SearchFilter) -> Iterator[Match]:
-    """As they are written."""
+    """The values that the filters matched, as written in the definition."""
     asked = {MatchedField.TAG: folded(wanted.tag), MatchedField.COLUMN: folded(wanted.column)}
     for field, values in _values(row):
         for value in values:

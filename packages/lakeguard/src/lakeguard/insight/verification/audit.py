@@ -1,4 +1,4 @@
-"""The audit alone: is every recorded row where, and as, it was recorded?
+"""Verifies the audit: every recorded row is unchanged and in its place.
 
 The rows of facts in the State are compared with the ledger's, the ledger's are hashed to the chain,
 and the chain is compared with its copy, with ``plane.json`` and with an exported head.
@@ -36,7 +36,7 @@ class _At(NamedTuple):
 
 
 def verify_audit(state: OrganisationState, lake: str, exported: AuditHead | None) -> AuditReport:
-    """``exported`` was exported earlier; its signature is not judged here."""
+    """``exported`` is an exported head; its signature is not verified here."""
     return _Audit(state, lake, exported).report()
 
 
@@ -75,7 +75,7 @@ class _Audit:
             return None
 
     def _require_owner(self, links: Sequence[Link], owner: Ownership | None) -> None:
-        """A chain never begins without it."""
+        """A chain always has an owner file."""
         if owner is None and links and not any(row.place == OWNER_FILE for _, row in self.found):
             self._add(_At(_LAST), RowChange.DELETED, OWNER_FILE, "it is not on the lake")
 
@@ -91,7 +91,7 @@ class _Audit:
         return Ledger(ledger_root(self.lake, self.state.org_id), 1)
 
     def _follow(self, links: Sequence[Link], copies: dict[int, Link]) -> None:
-        """Each link follows from the one before, and is as the ledger has it."""
+        """Each link continues the one before, and equals that of the ledger."""
         batches = {link.head: link.batch for link in copies.values()}
         end_of_copy = max(copies, default=0)
         previous, last = GENESIS, 0
@@ -116,7 +116,7 @@ class _Audit:
     def _end(
         self, links: Sequence[Link], copies: Sequence[Link] | None, owner: Ownership | None
     ) -> None:
-        """Both copies of the chain reach every head that is known."""
+        """Both copies of the chain reach every known head."""
         heads = {link.batch: link.head for link in links}
         last, exported = max(heads, default=0), self.exported
         known = {"the ledger": max((link.batch for link in copies or ()), default=0)}
@@ -133,9 +133,9 @@ class _Audit:
         self._end_of_copy(copies, owner)
 
     def _same_head(self, heads: Mapping[int, str], batch: int, head: str, whose: str) -> None:
-        """What lies beyond the end of the chain was cut off, and is named as that."""
+        """Heads beyond the end of the chain are reported as truncation instead."""
         if batch <= max(heads, default=0) and {0: GENESIS, **heads}.get(batch) != head:
-            self._link(batch, RowChange.EDITED, f"its head is another one than {whose}")
+            self._link(batch, RowChange.EDITED, f"its head differs from the one that {whose}")
 
     def _end_of_copy(self, copies: Sequence[Link] | None, owner: Ownership | None) -> None:
         ends = max((link.batch for link in copies or ()), default=0)
@@ -172,8 +172,8 @@ class _Audit:
         settled: int,
         strange: dict[int, str],
     ) -> None:
-        """The ledger's rows of each batch hash to its link. Rows that both sides have, and that do
-        not, stand in another order."""
+        """The ledger's rows of each batch hash to its link. If they do not, but both sides have the
+        same rows, these were reordered."""
         for link in links:
             if link.batch > settled or rechained.head(link) == link.head:
                 continue

@@ -87,7 +87,7 @@ def history_findings(state: OrganisationState) -> Iterator[Finding]:
         state, task_attempts, _unended(state.org_id), "has no end, and does not run"
     )
     yield from _findings(
-        state, tasks, _changed_otherwise(state.org_id), "does not stand where it was led"
+        state, tasks, _changed_otherwise(state.org_id), "is not in the state of its last change"
     )
     yield from _findings(
         state,

@@ -136,7 +136,7 @@ def _differences(
     for key, row in here.items():
         other = there.pop(key, None)
         if other is None:
-            yield _finding(_place(table, row), "in the State, but never told to the ledger")
+            yield _finding(_place(table, row), "in the State, but not in the ledger")
         else:
             yield _finding(_place(table, row), _changed(table, row, other))
     for row in there.values():

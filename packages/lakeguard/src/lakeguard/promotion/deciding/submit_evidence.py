@@ -70,8 +70,8 @@ def submit_schema(
 
 
 def _refuse_reserved(run: OpenRun, live: TableSchema) -> None:
-    """Raise ``LoadFailed`` for a column by a name that the data plane gives to its own: one would
-    take the place of the other after the lineage was reported."""
+    """Raise ``LoadFailed`` for a column with a reserved name: a column of the data plane could
+    replace it after the lineage was reported."""
     taken = next(filter(is_reserved_column, live.names), None)
     if taken is not None:
         reason = f"its rows have a column {taken[:80]}: names with {RESERVED_PREFIX} are reserved"

@@ -174,8 +174,8 @@ def _order(
 def _recorded_groups(
     context: PlaneContext, dataset: RegisteredDataset, published: Pointer
 ) -> tuple[Group, ...]:
-    """As the State knows the table, unless its history is long: opening the compaction reads the
-    log."""
+    """From the State, without reading the log, unless the history of the table is long; opening the
+    compaction reads the log."""
     with context.read() as tx:
         files = recorded_files(tx, dataset.dataset_id, published.commit)
     if files is None:

@@ -51,8 +51,8 @@ from lakeguard_sdk.storage.file_records import suggests_damage
 
 
 def fail_run(context: PlaneContext, ticket: RunTicket, failure: Failure) -> RunResult:
-    """End the attempt as FAILED, or as a success if its commit already landed. The message is text
-    of sources, drivers and builds: credentials in it are masked, and a long one is cut."""
+    """End the attempt as FAILED, or as a success if its commit already landed. The message may
+    come from sources, drivers and builds: credentials in it are masked, and it is truncated."""
     message = without_credentials(failure.message)
     if len(message) > LONGEST_MESSAGE:
         message = message[: LONGEST_MESSAGE - 1] + "…"

@@ -99,7 +99,7 @@ def _known_part(context: PlaneContext, dataset: RegisteredDataset, commit: int) 
 
 def files_to_find(tx: Transaction, dataset_id: str, commit: int) -> dict[str, int]:
     """Sizes by path: of all files that a commit shows, or of some files of a table with a long
-    history. A log without damage says the same of them, and need not be read again."""
+    history. An undamaged log lists the same files, so it need not be read."""
     files = recorded_files(tx, dataset_id, commit)
     if files is not None:
         return {path: file.size for path, file in files.items()}
@@ -108,7 +108,7 @@ def files_to_find(tx: Transaction, dataset_id: str, commit: int) -> dict[str, in
 
 
 def recorded_files(tx: Transaction, dataset_id: str, commit: int) -> dict[str, ShownFile] | None:
-    """The files that a decided commit shows; None of a table with a long history."""
+    """The files that a decided commit shows; None for a table with a long history."""
     if next_seq(tx, dataset_id) - 1 > LONG:
         return None
     return governed_table(tx, dataset_id).files_at(commit)

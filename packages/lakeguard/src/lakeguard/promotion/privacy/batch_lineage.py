@@ -71,8 +71,8 @@ def received_lineage(
 def _of_sql(
     tx: Transaction, run: OpenRun, live: TableSchema, reported: BatchLineage | None
 ) -> BatchLineage:
-    """What the text of the SELECT shows, and what Spark's plan shows besides: where the two are
-    read differently, a column carries the tags of both. Some runs cannot see the plan."""
+    """The lineage of the SELECT, merged with that of Spark's plan if the run reported one. Where
+    the two differ, a column carries the tags of both."""
     shown = _of_select(tx, run, live)
     if reported is None:
         return shown
@@ -225,8 +225,8 @@ class _Reported:
         return cls(lineage, frozenset(declared), by_load)
 
     def sources_of(self, source: SourceColumn) -> Iterator[SourceColumn]:
-        """What the column is made of, and what those are that a load made it of: rows of one name
-        may be written by both."""
+        """The sources of a column, and those of a load column of the same name: earlier rows may
+        have been written by either."""
         yield from self._declared_sources_of(source)
         name = source.column.casefold()
         through = tuple(sorted({*source.through, *digests_in(name)}))

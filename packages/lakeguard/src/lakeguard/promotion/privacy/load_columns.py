@@ -17,7 +17,7 @@ from lakeguard_sdk.model.load import (
 )
 
 LoadSources = Mapping[str, frozenset[str]]
-"""Declared columns by column that a load writes or wrote, in lower case."""
+"""Declared source columns, by column that a load writes or has written; in lower case."""
 _HASHES = (KEY_HASH, ROW_HASH)
 _MADE = frozenset({*_HASHES, VALID_FROM, VALID_TO})
 
@@ -42,7 +42,7 @@ def load_sources(
 
 
 def digests_in(column: str) -> frozenset[str]:
-    """Functions that every value passed through which a load wrote into the column."""
+    """Functions that a load applies to every value that it writes into the column."""
     return frozenset({"sha2"}) if column in _HASHES else frozenset()
 
 

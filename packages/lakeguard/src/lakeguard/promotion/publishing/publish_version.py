@@ -146,7 +146,7 @@ def _inputs(tx: Transaction, run: OpenRun, evidence: Evidence) -> tuple[InputVer
 
 
 def _position(tx: Transaction, run: OpenRun, number: int, evidence: Evidence) -> str | None:
-    """The hash of the version's position. A replay does not advance that of its base."""
+    """The hash of the version's position. A replay keeps the position of its base."""
     read, base = evidence.position, run.plan.base
     if isinstance(run.plan.build, QuarantineBuild) and base is not None:
         position = position_of(tx, run.dataset.dataset_id, base.version)

@@ -1,4 +1,4 @@
-"""The token of a running attempt, and what it lets the attempt write."""
+"""Issues the token of a running attempt, and checks what the attempt may write."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from lakeguard_sdk.storage.storage import join
 
 
 def issue_task_token(context: PlaneContext, ticket: RunTicket) -> str:
-    """For what the run's plan reads and writes; before the run is opened, for neither. It is
-    stored nowhere."""
+    """A token for what the plan of the run reads and writes; for neither before the run is opened.
+    The token is not stored."""
     from lakeguard.access.task_tokens import TaskTokens  # loads cryptography
 
     with context.read() as tx:
@@ -39,8 +39,7 @@ def issue_task_token(context: PlaneContext, ticket: RunTicket) -> str:
 
 
 def require_places(context: PlaneContext, ticket: RunTicket, evidence: Evidence) -> None:
-    """Refused with ``NotPermitted`` if a task submits files that its token does not let it
-    write."""
+    """Raise ``NotPermitted`` if a task submits files at places that its token does not cover."""
     if context.caller is None or context.caller.task is None:
         return
     with context.read() as tx:
@@ -55,7 +54,7 @@ def require_places(context: PlaneContext, ticket: RunTicket, evidence: Evidence)
 def require_written(
     context: PlaneContext, method: str, dataset: DatasetName, places: Iterable[str]
 ) -> None:
-    """The same for files at these places. A refusal is logged like any other."""
+    """The same for files at these places. A refusal is logged."""
     caller = context.caller
     if caller is None or caller.task is None:
         return
@@ -90,7 +89,7 @@ def _holder(context: PlaneContext) -> str:
 
 
 def _require_lasting(context: PlaneContext, grants: TaskGrants) -> None:
-    """What a user may do by roles of the issuer ends with the token that brought them."""
+    """Refuses a user whose roles come from the issuer's token only: they end with that token."""
     try:
         require_holder(context, grants)
     except BadToken:

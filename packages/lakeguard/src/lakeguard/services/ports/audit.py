@@ -55,7 +55,7 @@ class EmbeddedAudit:
         return report.model_copy(update={"signed_by": "" if head is None else head.key})
 
     def head(self) -> SignedHead:
-        """Of everything committed so far, which is delivered first."""
+        """Delivers pending rows first, so that the head covers everything committed so far."""
         self.relay.drain()
         with self.state.read() as tx:
             link = last_link(tx)

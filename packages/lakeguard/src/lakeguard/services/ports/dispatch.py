@@ -107,7 +107,7 @@ class EmbeddedDispatch:
         )
 
     def _with_token(self, assignment: Assignment) -> Assignment:
-        """Only a job in another system holds a token; a worker here has the ticket."""
+        """Only a job in another system needs a token; a local worker has the ticket."""
         if assignment.kind is not TaskKind.HTTP:
             return assignment
         from lakeguard.access.task_tokens import TaskTokens  # loads cryptography
@@ -117,7 +117,7 @@ class EmbeddedDispatch:
             token = TaskTokens(context.keys, context.org_id).issue_for_timeout(
                 assignment.ticket, context.clock(), assignment.timeout_seconds
             )
-        except SettingsError as error:  # the attempt is claimed: it fails, and says why
+        except SettingsError as error:  # already claimed, so the attempt must fail with this reason
             _log.error("no task token can be signed: %s", error)
             return assignment
         return assignment.model_copy(update={"token": token})

@@ -57,7 +57,7 @@ class EmbeddedRegistry:
         return plan
 
     def _require_roots(self, changed: Definitions) -> None:
-        """What is registered already was allowed by whoever registered it."""
+        """Checks only changed definitions; registered ones were checked before."""
         if self.context.source_roots is not None:
             require_source_roots(changed, self.context.lake, self.context.source_roots)
 

@@ -1,4 +1,4 @@
-"""Who may do what: status of users and organisations, grants, service tokens, the access log."""
+"""Users and organisations with their status, grants, service tokens, and the access log."""
 
 from __future__ import annotations
 

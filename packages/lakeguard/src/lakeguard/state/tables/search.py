@@ -1,4 +1,4 @@
-"""What datasets are found by. Derived from their definitions: it is written anew with them."""
+"""The search index of datasets, derived from their definitions."""
 
 from __future__ import annotations
 

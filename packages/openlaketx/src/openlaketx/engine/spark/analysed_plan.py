@@ -72,7 +72,7 @@ def attribute_of(node: Node) -> int:
 
 
 def trees_in(value: Any) -> Iterator[Tree]:
-    """Of a field with an expression, or a list of them at any depth."""
+    """Expressions in a field: one, or lists of them at any depth."""
     if not isinstance(value, list) or not value:
         return
     if isinstance(value[0], dict) and "num-children" in value[0]:

@@ -1,4 +1,4 @@
-"""What the values of a column are made of: columns of scans, or something unknown."""
+"""The origins of a column: columns of scans, or something unknown."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ class Source(NamedTuple):
     column: str
     through: frozenset[str] = frozenset()
     is_of_file: bool = False
-    """Whether it is a fact of the row's file, such as its path, instead of a value in it."""
+    """Whether it is metadata of the row's file, such as its path, instead of a value in it."""
 
 
 @dataclass(frozen=True)
 class Origins:
-    """What a value is made of."""
+    """What a value is derived from."""
 
     sources: frozenset[Source] = frozenset()
     unknown: bool = False
     of_any_file: bool = False
-    """Whether it is a fact of whichever file Spark reads at the moment."""
+    """Whether it is metadata of the file that Spark currently reads, such as
+    ``input_file_name()``."""
     by_code: bool = False
-    """Whether code of the program made it."""
+    """Whether code of the program computes it."""
 
     def __or__(self, other: Origins) -> Origins:
         return Origins(
@@ -58,8 +59,8 @@ def union(found: Iterable[Origins]) -> Origins:
 
 
 def scanned(scan: Scan, node: Node) -> Origins:
-    """A column is read by name, the hidden one has facts of the file. Another one is made of names
-    of folders, or of something else."""
+    """A column by name, or the hidden column with metadata of the file. The origin of any other,
+    such as a partition column, is unknown."""
     name, kind = str(node["name"]), node["dataType"]
     if not scan.by_column:
         return UNKNOWN

@@ -70,8 +70,8 @@ def plan_lineage(
 ) -> PlanLineage:
     """``views`` are the texts of views that stand for versions, with the columns of the versions.
 
-    ``inputs`` are the names of such views for the SELECT of a definition. No program had a hand in
-    its session: a view has the rows of its input, and rows of VALUES are literals of the SELECT.
+    ``inputs`` are the names of such views for the SELECT of a definition, whose session no program
+    has changed: each view has the rows of its input, and VALUES are literals of the SELECT.
 
     Raises ValueError, KeyError or the like if the plan cannot be read.
     """
@@ -93,8 +93,8 @@ class _Rows:
     rest: Origins = UNKNOWN
     """Of attributes that are not among the columns."""
     decided: Origins = NOTHING
-    """What decided which rows there are, and in which order. It counts inside a subquery that makes
-    a value: it decides on the value."""
+    """What decides which rows exist, and in which order. In a subquery that returns a value, it
+    also decides on the value."""
 
     def origins(self, attribute: int) -> Origins:
         return self.columns.get(attribute, self.rest)
@@ -127,7 +127,7 @@ class _PlanReader:
     shared: dict[int, _Rows] = field(default_factory=dict)
     """Rows of common table expressions."""
     made: set[str] = field(default_factory=set)
-    """Rows and code of the program."""
+    """Whether rows or code of the program were used, as origins."""
 
     @property
     def _is_select(self) -> bool:
@@ -234,8 +234,8 @@ class _PlanReader:
         return shown.everything | shown.decided
 
     def _deciding(self, tree: Tree, rows: _Rows, outer: _Outer) -> Iterator[Origins]:
-        """What an operator decides by on its rows: conditions, orders, keys and partitions. Scans
-        in a subquery of a condition count as read."""
+        """What an operator selects or orders rows by: conditions, orders, keys and partitions.
+        Scans in a subquery of a condition count as read."""
         for name, found in tree.node.items():
             if name in DECIDING:
                 yield from (self.value(each, rows, outer) for each in trees_in(found))
@@ -245,7 +245,7 @@ class _PlanReader:
             yield rows.everything
 
     def _read_subqueries(self, node: Any, rows: _Rows, outer: _Outer) -> None:
-        """Scans below count as read, and make no value."""
+        """Scans in subqueries count as read, but contribute no value."""
         for plan in plans_in(node):
             self._subquery(plan, rows, outer)
 
@@ -259,8 +259,8 @@ class _PlanReader:
     # Operators.
 
     def view(self, tree: Tree, outer: _Outer) -> _Rows:
-        """A view that stands for a version has the version's columns, under whichever names, also
-        where its text holds their values as literals."""
+        """A view that stands for a version has the columns of the version under any names, even if
+        its text contains their values as literals."""
         described = tree.node.get("desc") or {}
         key = str(described.get("viewText"))
         names = self.views.get(key)
@@ -348,7 +348,7 @@ class _PlanReader:
         return _Rows(found, order, decided=decided)
 
     def except_rows(self, tree: Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
-        """The second branch leaves rows out, and makes no value."""
+        """The second branch removes rows, but contributes no value."""
         return replace(below[0], decided=self._compared(tree, below))
 
     def _compared(self, tree: Tree, below: Sequence[_Rows]) -> Origins:

@@ -1,4 +1,4 @@
-"""Classes of operators and expressions in Spark's plans, by what they make of columns."""
+"""Classes of operators and expressions in Spark's plans, by their effect on columns."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ PASSES_ON = frozenset({
     "Repartition", "RepartitionByExpression", "ResolvedHint", "Sample", "Sort", "SubqueryAlias",
     "Tail", "UnresolvedHint",
 })  # fmt: skip
-"""Operators that choose, order or name rows, and change no value."""
+"""Operators that filter, order or alias rows, and change no value."""
 DECIDING = frozenset({
     "condition", "groupingExpressions", "keys", "order", "orderSpec", "partitionSpec",
 })  # fmt: skip
-"""Fields of operators that decide which rows there are, and in which order."""
+"""Fields of operators that decide which rows exist, and in which order."""
 NAMING = ("aggregateExpressions", "windowExpressions")
-"""Fields with the values that an operator makes."""
+"""Fields with the values that an operator computes."""
 COMPARES_ROWS = ("Distinct", "Except", "Intersect")
 """Operators that compare whole rows."""
 INLINE_TABLES = ("LocalRelation", "ResolvedInlineTable")
@@ -30,7 +30,7 @@ LEAF_WORDS = {
 }
 FILE_LEAVES = ("LogicalRelation", "DataSourceV2Relation")
 ROWS_OF_LOOP = "UnionLoopRef"
-"""Rows of the recursion itself: its other leaves are in the plan."""
+"""Rows of a recursive query itself, whose other leaves are in the plan."""
 FUNCTIONS = {
     f"org.apache.spark.sql.catalyst.expressions.{name}": frozenset(names)
     for name, names in {
@@ -39,13 +39,13 @@ FUNCTIONS = {
         "Sha2": ("sha2",),
     }.items()
 }
-"""Functions that may mask a value, by their class. The others are not recorded."""
+"""Functions that may mask a value, by class. Others are not recorded."""
 CODE_OF_THE_PROGRAM = re.compile(
     "PythonUD|ScalaUD|PandasUD|ScalaAggregator|TypedAggregate|HiveUD|HiveGenericUD"
     "|Map(In|Partitions|Elements|Groups)|(Co)?FlatMap|CoGroup|AppendColumns|TypedFilter"
     "|ScriptTransformation|TransformWithState|CallMethodViaReflection"
 )
-"""Functions and operators that run code of the program, by the name of their class."""
+"""Functions and operators that run code of the program, by class name."""
 MADE_OF_NOTHING = frozenset({
     "CommonExpressionRef", "CreateArray", "CreateMap", "CreateNamedStruct", "CumeDist",
     "CurrentCatalog", "CurrentDate", "CurrentDatabase", "CurrentTimeZone", "CurrentTimestamp",
@@ -53,8 +53,9 @@ MADE_OF_NOTHING = frozenset({
     "LocalTimestamp", "MonotonicallyIncreasingID", "NamedLambdaVariable", "Now", "Pi", "RowNumber",
     "SparkPartitionID", "Uuid", "WindowSpecDefinition",
 })  # fmt: skip
-"""Expressions without arguments whose value is of no column; a common expression is an argument of
-the one that has references to it. Others, such as a variable of the session, may hold anything."""
+"""Expressions without arguments whose value depends on no column. A common expression is an
+argument of the expression that refers to it. Others, such as a session variable, may contain
+anything."""
 FILE_FACTS = frozenset({"file_path", "file_name", "file_size", "file_modification_time"})
 FILE_NAME = "InputFileName"
 NO_VALUE = "RaiseError"

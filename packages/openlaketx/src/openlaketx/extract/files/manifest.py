@@ -103,7 +103,7 @@ def select_files(
 
 
 def files_read_before(everything: Selection, known: KnownFiles, storage: Storage) -> Selection:
-    """The files that were read before, as they are now; fails if one is gone."""
+    """The files that were read before, in their current state; fails if one is missing."""
     found = {file.path: file for file in everything.files}
     paths = sorted(file.path for file in known.every())
     gone = next((path for path in paths if path not in found), None)

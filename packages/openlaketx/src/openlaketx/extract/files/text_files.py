@@ -12,7 +12,7 @@ from typing import IO, cast
 
 GZIP = ".gz"
 LONGEST_LINE = 64 << 20
-"""Characters of one line."""
+"""Maximum characters of a line."""
 
 
 class TextProblem(ValueError):
@@ -31,8 +31,9 @@ def opened_bytes(path: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def opened_lines(path: str, codec: str, newline: str = "") -> Iterator[Iterator[str]]:
-    """Lines with their line ends; an undecodable byte becomes a lone surrogate. ``TextProblem`` for
-    a line that would not fit into memory, which a small gzip file may hold."""
+    """Lines with their line ends; an undecodable byte becomes a lone surrogate. Raises
+    ``TextProblem`` for a line that is too long: a small gzip file may contain one that does not fit
+    into memory."""
     with (
         opened_bytes(path) as file,
         io.TextIOWrapper(file, codec, "surrogateescape", newline) as text,

@@ -130,8 +130,8 @@ class DuckdbDialect(Dialect):
 
 
 def _in_calendar(time: str) -> str:
-    """DuckDB reads the largest and the smallest times as infinity, of which it has no year: a
-    condition would not fail on NULL. So the measure fails, and its check cannot be judged."""
+    """DuckDB reads the largest and smallest times as infinity, whose year is NULL, and a condition
+    does not fail on NULL. Fail the measure instead, so that its check cannot be evaluated."""
     return f"(CASE WHEN isinf({time}) THEN error('{_INFINITE}') ELSE {time} END)"
 
 

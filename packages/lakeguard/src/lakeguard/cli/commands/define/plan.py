@@ -143,7 +143,7 @@ def _unfailable(call: Call, definitions: Definitions) -> Iterator[UnfailableRule
 
 
 def _ask_service(call: Call, definitions: Definitions, _: Settings) -> tuple[str, bool]:
-    """As ``_ask_state``, of the service that ``LAKEGUARD_URL`` names."""
+    """As ``_ask_state``, with the service that ``LAKEGUARD_URL`` names."""
     try:
         client_of(call).registry.plan(definitions)
     except (StateError, SecretMissing) as error:

@@ -23,7 +23,7 @@ STATUSES = (*(status.value.lower() for status in RunStatus), RUNNING)
 
 
 class _Runs(click.Group):
-    """``runs`` alone, or with a dataset, is ``runs list``."""
+    """``runs`` and ``runs DATASET`` are short for ``runs list``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         first = args[0] if args else ""
@@ -41,13 +41,15 @@ def runs_command() -> None:
 @click.argument("dataset", required=False)
 @click.option("--dataset", "named", metavar="DATASET", help="Of this dataset only.")
 @click.option("--status", type=click.Choice(STATUSES), help="With this status only.")
-@click.option("--since", metavar="WHEN", help="Begun since: a duration such as 7d, a day, a time.")
+@click.option(
+    "--since", metavar="WHEN", help="Started since: a duration such as 7d, a day, or a time."
+)
 @click.option(
     "--limit",
     type=click.IntRange(1, 10_000),
     default=20,
     show_default=True,
-    help="Maximum number of runs, those that have not ended included.",
+    help="Maximum number of runs, including those that have not ended.",
 )
 @shared_options
 def list_command(

@@ -15,7 +15,7 @@ from lakeguard_sdk.core.enums import Layer
 from lakeguard_sdk.model.read_models import FoundDataset, MatchedField
 
 _SHOWN = 4
-"""Matches in one line."""
+"""Maximum matches in one line."""
 
 
 @click.command("search")
@@ -31,7 +31,7 @@ _SHOWN = 4
     default=50,
     show_default=True,
     metavar="N",
-    help="At most so many datasets.",
+    help="Maximum number of datasets.",
 )
 @shared_options
 def search_command(
@@ -46,7 +46,7 @@ def search_command(
 ) -> None:
     """Find datasets by name, description, owner, domain, tags and columns.
 
-    Every one of WORDS must match, or be the beginning of a word. The exact name comes first.
+    Each of WORDS must match a word or the beginning of one. The exact name comes first.
     """
     found = client_of(call).reader.search(
         " ".join(words),
@@ -78,7 +78,7 @@ def _lines(found: Sequence[FoundDataset]) -> list[str]:
 
 
 def _why(row: FoundDataset) -> str:
-    """What is not in the other columns."""
+    """Matches that the other columns do not show."""
     shown = [
         f"{match.field} {escaped(match.value)}"
         for match in row.matched

@@ -34,7 +34,7 @@ def audit_command() -> None:
     default=50,
     show_default=True,
     metavar="N",
-    help="At most so many rows.",
+    help="Maximum number of rows.",
 )
 @shared_options
 def list_command(
@@ -77,7 +77,7 @@ def verify_command(call: Call, head: Path | None) -> int:
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
     required=True,
-    help="The file to write; keep it where nobody who could change the database writes.",
+    help="The file to write; keep it out of reach of those who can change the database.",
 )
 @shared_options
 def head_command(call: Call, out: Path) -> None:
@@ -93,4 +93,4 @@ def _read(file: Path) -> SignedHead:
     try:
         return SignedHead.from_json(file.read_bytes())
     except (ValueError, OSError):
-        raise AuditHeadRefused(reason=f"{file} holds no exported head") from None
+        raise AuditHeadRefused(reason=f"{file} is not an exported head") from None

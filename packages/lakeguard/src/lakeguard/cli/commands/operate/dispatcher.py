@@ -67,7 +67,7 @@ def dispatcher_command(call: Call, once: bool, listen: str | None) -> int:
 
 @contextmanager
 def dispatching(call: Call, client: Client, settings: Settings) -> Iterator[DispatcherLoop]:
-    """The loop, yet to be run, and the work in the background."""
+    """The dispatcher loop, not yet running, with its background work started."""
     report = TickPrinter(call.json, note)
     loop = DispatcherLoop(
         tick=lambda: client.jobs.tick(send_events=False),

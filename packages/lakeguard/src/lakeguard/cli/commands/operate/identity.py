@@ -1,4 +1,4 @@
-"""``lakeguard org``, ``user`` and ``role``: who may do what."""
+"""``lakeguard org``, ``user`` and ``role``."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _group() -> str:
 
 @contextmanager
 def identity_of(call: Call) -> Iterator[ManageIdentity]:
-    """Identity of the environment. What is written is delivered to the ledger at the end."""
+    """Management of identity in the environment; delivers changes to the ledger at the end."""
     require_folder(_group())
     client_of(call).start()
     settings = load_settings(project_of(call), call.env)
@@ -102,7 +102,7 @@ def revoke_organisation(call: Call, name: str, reason: str) -> None:
 @reason_option(required=False)
 @shared_options
 def restore_organisation(call: Call, name: str, reason: str) -> None:
-    """Let users and service tokens of the organisation NAME in again."""
+    """Restore the access of users and service tokens to the organisation NAME."""
     with identity_of(call) as identity:
         row = identity.set_organisation(name, reason, active=True)
     answer(call, {"organisation": row.to_data()}, organisation_lines([row]))
@@ -119,7 +119,7 @@ def user_command() -> None:
 @user_command.command("list")
 @shared_options
 def list_users(call: Call) -> None:
-    """List users: where each comes from, and whether it is let in."""
+    """List users with their origin and state."""
     with identity_of(call) as identity:
         rows = identity.users()
     answer(call, {"users": [row.to_data() for row in rows]}, user_lines(rows))
@@ -129,9 +129,9 @@ def list_users(call: Call) -> None:
 @click.argument("name")
 @shared_options
 def create_user(call: Call, name: str) -> None:
-    """Create the user NAME before the first sign-in, to grant roles already.
+    """Create the user NAME, so that roles can be granted before the first sign-in.
 
-    NAME is what the user claim of the issuer says.
+    NAME is the value of the issuer's user claim.
     """
     with identity_of(call) as identity:
         row = identity.create_user(name)
@@ -143,7 +143,7 @@ def create_user(call: Call, name: str) -> None:
 @reason_option(required=True)
 @shared_options
 def revoke_user(call: Call, name: str, reason: str) -> None:
-    """Refuse the user NAME, within a minute. Grants stay, for the time after a restore."""
+    """Refuse the user NAME, within a minute. Grants are kept for a restore."""
     with identity_of(call) as identity:
         row = identity.set_user(name, reason, active=False)
     answer(call, {"user": row.to_data()}, user_lines([row]))
@@ -154,7 +154,7 @@ def revoke_user(call: Call, name: str, reason: str) -> None:
 @reason_option(required=False)
 @shared_options
 def restore_user(call: Call, name: str, reason: str) -> None:
-    """Let the user NAME in again."""
+    """Restore the access of the user NAME."""
     with identity_of(call) as identity:
         row = identity.set_user(name, reason, active=True)
     answer(call, {"user": row.to_data()}, user_lines([row]))
@@ -204,7 +204,7 @@ def grant_role(call: Call, user: str, role: str, on: str, reason: str) -> None:
 @reason_option(required=True)
 @shared_options
 def revoke_role(call: Call, grant: str, reason: str) -> None:
-    """Revoke GRANT, an id that ``role list`` shows; it works within a minute."""
+    """Revoke GRANT, an id that ``role list`` shows; this takes effect within a minute."""
     with identity_of(call) as identity:
         row = identity.revoke_grant(grant, reason)
     answer(call, {"grant": row.to_data()}, grant_lines(row))

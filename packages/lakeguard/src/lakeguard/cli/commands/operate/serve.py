@@ -47,10 +47,10 @@ def serve_command(
 ) -> None:
     """Serve the control plane over HTTP, until stopped.
 
-    With a database in a file, everyone who uses this machine may use it, as you. On PostgreSQL, or
-    at an address that other machines reach, tokens are required. Clients connect with
-    LAKEGUARD_URL=http://127.0.0.1:8600. Requests that are under way when it is stopped are answered
-    first. One line of JSON per request goes to standard error.
+    With a SQLite database, everyone on this machine may use it, as you. With PostgreSQL, or at an
+    address that other machines can reach, tokens are required. Clients connect with
+    LAKEGUARD_URL=http://127.0.0.1:8600. On shutdown, open requests are answered first. One line of
+    JSON per request goes to standard error.
     """
     from lakeguard.http.app import create_app
     from lakeguard.http.listen_address import parse_place
@@ -66,7 +66,7 @@ def serve_command(
     service = service_of(client, settings, place, tokens=needs_tokens(settings, place))
     listener = bound(service)
     if not place.is_loopback and service.certificate is None and not service.trusted_proxies:
-        note("plain HTTP: tokens can be read on the way; see --tls-cert, or trusted_proxies")
+        note("plain HTTP: tokens can be read in transit; see --tls-cert, or trusted_proxies")
     client.start()
     stopped = threading.Event()
     with ExitStack() as stack:
@@ -84,7 +84,7 @@ def serve_command(
 
 
 def _with_certificate(settings: Settings, cert: Path | None, key: Path | None) -> Settings:
-    """The options, else the settings."""
+    """The settings, with the certificate of the options if given."""
     if (cert is None) != (key is None):
         raise click.UsageError("write both --tls-cert and --tls-key, or neither")
     if cert is None:

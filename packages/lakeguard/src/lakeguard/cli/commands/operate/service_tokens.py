@@ -40,7 +40,7 @@ def list_tokens(call: Call, every: bool) -> None:
     type=click.Choice(ACTIONS),
     multiple=True,
     required=True,
-    help="An action it may call; repeat for more.",
+    help="An action that it may perform; repeat for more.",
 )
 @click.option(
     "--on",
@@ -50,7 +50,9 @@ def list_tokens(call: Call, every: bool) -> None:
 )
 @click.option("--pii", is_flag=True, help="Show personal values to it.")
 @click.option(
-    "--until", metavar="DATE", help="Last day (UTC), or a time with its zone; default: no end."
+    "--until",
+    metavar="DATE",
+    help="Last day (UTC), or a time with its zone; default: never.",
 )
 @shared_options
 def create_token(
@@ -74,14 +76,14 @@ def create_token(
     type=click.IntRange(0, _MOST_HOURS),
     default=24,
     show_default=True,
-    help="How long the secrets before it stay valid.",
+    help="How long earlier secrets stay valid.",
 )
 @shared_options
 def rotate_token(call: Call, name: str, overlap_hours: int) -> None:
     """Give the service token NAME a new secret and print it, once."""
     with identity_of(call) as identity:
         shown = identity.rotate_token(name, timedelta(hours=overlap_hours))
-    note(f"secrets before it are valid for {overlap_hours} h more")
+    note(f"earlier secrets stay valid for {overlap_hours} h")
     answer(call, {"name": name, "token": shown.text}, secret_lines(shown.text))
 
 
