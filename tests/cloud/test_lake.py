@@ -21,7 +21,9 @@ def shop(tmp_path: Path, s3_server: S3Server, store: StorePath) -> Shop:
 
 def test_a_lake_in_a_store_lives_as_one_in_a_folder(shop: Shop) -> None:
     shop.type("lakeguard apply")
-    assert "conditional writes hold" in shop.type("lakeguard doctor")
+    found = shop.type("lakeguard doctor")
+    assert "conditional writes hold" in found
+    assert "S3 jars" in found
     assert "3 datasets: 3 promoted" in shop.type("lakeguard run --all")
     shop.add_python_build()
     assert "✓ PROMOTED  silver.large_orders v1" in shop.type("lakeguard run silver.large_orders")
