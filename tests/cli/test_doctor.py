@@ -93,7 +93,7 @@ def test_no_jars(shell: Shell, lake: Path, monkeypatch: pytest.MonkeyPatch, tmp_
     monkeypatch.setenv("LAKEGUARD_CACHE", str(tmp_path / "no-cache"))
     assert (
         finding(examined(shell, lake), "Delta jars")["fix"]
-        == "python -m openlaketx.engine.spark.jars"
+        == "python -m openlaketx.engine.spark.jars delta"
     )
 
 

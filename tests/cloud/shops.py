@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 
 from lakeguard_sdk.storage.storage import join, storage_for
@@ -77,34 +74,6 @@ class Shop:
 
     def land(self, file: Path) -> None:
         storage_for(self.lake).upload(file, join(self.lake, "data", file.name))
-
-
-@dataclass(frozen=True)
-class RunningWorker:
-    output: Path
-
-    @property
-    def ended(self) -> list[str]:
-        """Names of the jobs that it has done."""
-        found = map(json.loads, self.output.read_text().splitlines())
-        return [event["name"] for event in found if event["event"] == "ended"]
-
-
-@contextmanager
-def running_worker(folder: Path, name: str) -> Iterator[RunningWorker]:
-    """``lakeguard worker`` as a process of its own; it is stopped in the end, and ends well."""
-    worker = RunningWorker(folder / f"{name}.jsonl")
-    with worker.output.open("wb") as output, (folder / f"{name}.log").open("wb") as log:
-        command = [_PROGRAM, "worker", "--json", "--poll", "0.2"]
-        process = subprocess.Popen(
-            command, cwd=folder, env=_environment(), stdout=output, stderr=log
-        )
-    try:
-        yield worker
-    finally:
-        process.terminate()
-        code = process.wait(60)
-    assert code == 0, (folder / f"{name}.log").read_text()
 
 
 def _environment() -> dict[str, str]:

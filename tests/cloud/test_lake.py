@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -21,10 +22,14 @@ def shop(tmp_path: Path, s3_server: S3Server, store: StorePath) -> Shop:
 
 def test_a_lake_in_a_store_lives_as_one_in_a_folder(shop: Shop) -> None:
     shop.type("lakeguard apply")
-    assert "conditional writes hold" in shop.type("lakeguard doctor")
+    found = shop.type("lakeguard doctor")
+    assert "conditional writes hold" in found
+    assert "S3 jars" in found
     assert "3 datasets: 3 promoted" in shop.type("lakeguard run --all")
     shop.add_python_build()
     assert "✓ PROMOTED  silver.large_orders v1" in shop.type("lakeguard run silver.large_orders")
+    made = json.loads(shop.type("lakeguard runs silver.large_orders --json"))["runs"][0]["run_id"]
+    assert "SAME ROWS" in shop.type(f"lakeguard replay {made} --rebuild")
     delivered = join(shop.lake, "zones/reports/silver/large_orders.files", "manifest.json")
     assert FileSet.from_json(storage_for(delivered).read_bytes(delivered)).version == 1
     shop.land(shop.folder / "incoming" / "orders-2026-01-07.csv")

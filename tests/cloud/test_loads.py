@@ -10,8 +10,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from lakeguard_sdk.core.enums import LoadType, RunStatus
-from lakeguard_sdk.errors import NotRebuildable
 from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.storage.storage import storage_for
 from openlaketx.engine.spark.session import spark_session
 from openlaketx.worker import create_worker
 from tests.support.cases.load_variants import VARIANTS
@@ -104,13 +104,18 @@ def _in_folder(load: Load, folder: Path) -> list[Row]:
         return loaded(LoadedTable(folder, load, COLUMNS)).by_deltalake()
 
 
-def test_a_run_cannot_be_rebuilt_and_says_why(in_store: Path) -> None:
-    table = LoadedTable(in_store, VARIANTS[LoadType.FULL]["plain"], COLUMNS)
-    table.land(BATCHES[0])
-    run_id = table.run().run_id
+def test_past_runs_are_rebuilt_and_leave_nothing(in_store: Path, store: StorePath) -> None:
+    table = LoadedTable(in_store, VARIANTS[LoadType.CDC]["hard"], COLUMNS)
+    loaded(table)
+    runs = [version.run_id for version in table.client.reader.versions(TABLE)]
+    assert len(runs) == len(BATCHES)
+    before = set(storage_for(str(store)).files_under(str(store)))
     worker = create_worker(table.client.for_worker(), spark_options={})
-    with pytest.raises(NotRebuildable, match="its table is in an object store"):
-        worker.rebuild(table.client.history.rebuild_plan(run_id))
+    for run_id in runs:
+        assert run_id is not None
+        found = worker.rebuild(table.client.history.rebuild_plan(run_id))
+        assert found.same, found
+    assert set(storage_for(str(store)).files_under(str(store))) == before
 
 
 def test_failing_rows_are_quarantined_and_the_rest_is_compacted(in_store: Path) -> None:

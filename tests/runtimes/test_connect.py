@@ -8,30 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.runtimes.children import OWN, free_port, java_process, told_by, wait_for
+from tests.runtimes.children import OWN, told_by
+from tests.runtimes.connect_servers import running_connect_server
 from tests.runtimes.shops import BUILT, make_shop
 from tests.runtimes.tables import tables
 
 pytestmark = pytest.mark.runtimes
-SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server of Spark Connect in a process of its own, which others could share."""
-    log, port = tmp_path_factory.mktemp("server") / "log", free_port()
-    settings = {
-        "spark.connect.grpc.binding.port": str(port),
-        "spark.connect.grpc.binding.address": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
-        "spark.ui.enabled": "false",
-        "spark.sql.shuffle.partitions": "2",
-    }
-    described = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
-    submit = ("org.apache.spark.deploy.SparkSubmit", "--master", "local[2]", *described)
-    with java_process(log, *submit, "--class", SERVER, "spark-internal", memory="1g"):
-        wait_for(log, "Spark Connect server started")
-        yield f"sc://127.0.0.1:{port}"
+    with running_connect_server(tmp_path_factory.mktemp("server"), {}) as address:
+        yield address
 
 
 def test_the_same_program_makes_the_same_tables(server: str, tmp_path: Path) -> None:

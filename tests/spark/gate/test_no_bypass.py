@@ -78,7 +78,12 @@ SETTINGS: dict[str, str] = {
     "audit": '[env.dev.audit]\nkey = "env:NOBODY"\n',
     "identity": '[env.dev.identity]\nkey = "env:NOBODY"\n',
     "service": "[env.dev.service]\nrequests_per_minute = 1\n",
-    "storage": '[env.dev.storage]\nregion = "eu-central-1"\n',
+    "storage": """\
+[env.dev]
+[env.other]
+lake = "s3://bucket/lake"
+storage.region = "eu-central-1"
+""",
     "maintenance": "[env.dev.maintenance]\nretention_days = 0\ncompact_after = 1\n",
 }
 VARIABLES: dict[str, str] = {

@@ -15,7 +15,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
+
+from tests.support.fakes.temporary_keys import TemporaryKeys
 
 _HOP = {"connection", "transfer-encoding", "keep-alive"}
 _PATIENCE_SECONDS = 30.0
@@ -38,11 +40,15 @@ class Request:
 class StoreProxy:
     """``fault`` says what happens to a request: "" forwards it, "lost" forwards it and closes the
     connection without an answer, "silent" forwards it and never answers, "slow" delays the answer,
-    "trickled" sends it in small pieces, and one of ``REFUSALS`` refuses it."""
+    "trickled" sends it in small pieces, and one of ``REFUSALS`` refuses it. With ``keys`` it is
+    AWS's service for temporary keys too, and the store refuses all others; then it can also leave
+    out the conditions of requests."""
 
     server: str
     fault: Callable[[Request], str] = lambda _: ""
     endpoint: str = ""
+    keys: TemporaryKeys | None = None
+    leaves_out_conditions: bool = False
     requests: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -107,7 +113,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if self.proxy.keys is not None and (self.command, self.path) == ("POST", "/"):
+            self._issue_keys(self.proxy.keys, body)
+            return
         fault = self.proxy.counted(Request(self.command, self.path))
+        if not fault and not self._has_good_keys():
+            fault = "expired"
         if fault in REFUSALS:
             self._refuse(*REFUSALS[fault])
             return
@@ -127,6 +138,35 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self._send(content, _PIECES if fault == "trickled" else 1)
 
+    def _issue_keys(self, keys: TemporaryKeys, body: bytes) -> None:
+        issued = keys.issue(dict(parse_qsl(body.decode())))
+        if issued is None:
+            self._refuse(403, "AccessDenied", "not an identity that may have keys")
+            return
+        self.send_response(200)
+        self.send_header("Content-Type", "text/xml")
+        self.send_header("Content-Length", str(len(issued.encode())))
+        self.end_headers()
+        self.wfile.write(issued.encode())
+
+    def _has_good_keys(self) -> bool:
+        return self.proxy.keys is None or self.proxy.keys.are_good(self._lower_headers())
+
+    def _lower_headers(self) -> dict[str, str]:
+        return {name.lower(): value for name, value in self.headers.items()}
+
+    def _headers_to_forward(self, body: bytes) -> dict[str, str]:
+        if self.proxy.keys is None:
+            return dict(self.headers.items())
+        address, headers = f"{self.proxy.server}{self.path}", self._lower_headers()
+        if self.proxy.leaves_out_conditions:
+            headers = {name: value for name, value in headers.items() if name[:3] != "if-"}
+        return {
+            **self.proxy.keys.signed_again(self.command, address, headers, body),
+            "Host": urlsplit(self.proxy.server).netloc,
+            "Content-Length": str(len(body)),
+        }
+
     def _refuse(self, status: int, code: str, message: str) -> None:
         """As S3 does, with the key that was used."""
         key = f"<AWSAccessKeyId>{self.headers.get('Authorization')}</AWSAccessKeyId>"
@@ -143,7 +183,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _forwarded(self, body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
         forward = http.client.HTTPConnection(urlsplit(self.proxy.server).netloc, timeout=30)
         forward.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
-        for name, value in self.headers.items():
+        for name, value in self._headers_to_forward(body).items():
             forward.putheader(name, value)
         forward.endheaders(body or None)
         found = forward.getresponse()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk.errors import JarsMissing
+from openlaketx.engine.health_check import checkup
 from openlaketx.engine.spark import jars
 
 
@@ -25,11 +26,26 @@ def test_a_whole_cache_gives_every_locked_jar(cache: Path) -> None:
     assert jars.delta_jars() == jars.verify() == jars.fetch() == paths
 
 
-def test_an_absent_cache_names_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("wanted", [jars.DELTA, jars.S3], ids=lambda wanted: wanted.name)
+def test_an_absent_cache_names_the_command(
+    wanted: jars.JarSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("LAKEGUARD_CACHE", str(tmp_path))
-    with pytest.raises(JarsMissing, match="is missing") as refusal:
-        jars.delta_jars()
-    assert refusal.value.next_step == "python -m openlaketx.engine.spark.jars"
+    with pytest.raises(JarsMissing, match="is missing") as refused:
+        jars.verify(wanted)
+    program, _, argument = refused.value.next_step.rpartition(" ")
+    assert program == "python -m openlaketx.engine.spark.jars"
+    assert jars.named(argument) is wanted
+
+
+@pytest.mark.parametrize(("lake", "also"), [("/lake", []), ("s3://bucket/lake", ["S3 jars"])])
+def test_the_health_check_names_jars_that_the_lake_needs(
+    lake: str, also: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAKEGUARD_CACHE", str(tmp_path))
+    missing = {name: fix for name, there, _, fix in checkup(lake) if not there}
+    assert list(missing) == ["Delta jars", *also]
+    assert all(fix.startswith("python -m openlaketx") for fix in missing.values())
 
 
 @pytest.mark.parametrize("jar", jars.locked_jars(), ids=lambda jar: jar.name)

@@ -159,6 +159,7 @@ def test_places_may_be_absolute(tmp_path: Path) -> None:
         ("[env.dev.storage]\nregion = ' '", "env.dev.storage.region: must not be empty"),
         ("[env.dev.storage]\nretry_seconds = 0", "env.dev.storage.retry_seconds: write a whole"),
         ("[env.dev.storage]\nsecret_key = 'AKIA'", "env.dev.storage.secret_key: a secret must be"),
+        ("[env.dev.storage]\nregion = 'eu-central-1'", "env.dev.storage: the lake is a folder"),
         ("[env.dev]\ndatabase = 'postgresql://h'", "env.dev.database: write one database"),
         ("[env.dev]\ndatabase = 'postgresql://h/a/b'", "write one database"),
         ("[env.dev]\ndatabase = 'postgresql:///d'", "write one host"),

@@ -127,7 +127,7 @@ class JarsMissing(EngineError):
 
     code = "LG-5002"
     what = "the Spark jars are not usable: {reason}"
-    next_command = "python -m openlaketx.engine.spark.jars"
+    next_command = "python -m openlaketx.engine.spark.jars {jars}"
 
 
 class SourceUnreadable(EngineError):

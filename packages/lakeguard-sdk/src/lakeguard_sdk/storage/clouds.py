@@ -56,7 +56,7 @@ def _s3_config(bucket: str, options: StoreOptions) -> dict[str, Any]:
 
 def _s3_credentials(options: StoreOptions) -> Provider:
     def provide() -> Mapping[str, Any]:
-        found = options.credentials()
+        found = options.credentials(anew=True)
         return {
             "access_key_id": found.access_key,
             "secret_access_key": found.secret_key,

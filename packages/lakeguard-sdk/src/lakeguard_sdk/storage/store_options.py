@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import NamedTuple, Protocol
+from typing import Protocol
 from urllib.parse import urlsplit
 
 from pydantic import Field
 
 from lakeguard_sdk.core.frozen_model import FrozenModel
+from lakeguard_sdk.storage.aws_chain import AwsChain, Credentials
 
 DEFAULT_REGION = "us-east-1"
 TIMEOUT_SECONDS = 30
@@ -20,13 +21,7 @@ _STANDARD_CHAIN = "software.amazon.awssdk.auth.credentials.DefaultCredentialsPro
 _TEMPORARY_KEYS = "org.apache.hadoop.fs.s3a.TemporaryAWSCredentialsProvider"
 
 
-class Credentials(NamedTuple):
-    access_key: str
-    secret_key: str
-    token: str | None = None
-
-    def __repr__(self) -> str:
-        return "Credentials(…)"
+_CHAIN = AwsChain()
 
 
 class StoreAccess(FrozenModel):
@@ -91,13 +86,14 @@ class StoreOptions:
             token=keys.token,
         )
 
-    def credentials(self) -> Credentials:
-        """The current ones; never kept, as they may expire."""
+    def credentials(self, *, anew: bool = False) -> Credentials:
+        """The current ones, which callers do not keep; those of the chain are found anew if that
+        is wanted."""
         if self.given is not None:
             return self.given
         if self.access_key is not None and self.secret_key is not None:
             return Credentials(self.access_key.resolve(), self.secret_key.resolve())
-        return _from_chain()
+        return _CHAIN.renewed() if anew else _CHAIN.current()
 
     def spark_options(self, bucket: str) -> dict[str, str]:
         """Options of Hadoop's ``s3a`` for one bucket. Spark hides values of keys in its pages."""
@@ -119,15 +115,3 @@ class StoreOptions:
         else:
             options[f"{prefix}aws.credentials.provider"] = _STANDARD_CHAIN
         return options
-
-
-def _from_chain() -> Credentials:
-    from botocore.session import Session
-
-    found = Session().get_credentials()
-    if found is None:
-        raise PermissionError(
-            "no credentials for the object store: set AWS_PROFILE, or keys in [env.NAME.storage]"
-        )
-    frozen = found.get_frozen_credentials()
-    return Credentials(frozen.access_key, frozen.secret_key, frozen.token)

@@ -30,10 +30,11 @@ from lakeguard_sdk.model.notifications import Topic
 from lakeguard_sdk.storage.storage import Storage, is_remote, join, local_path, storage_for
 
 DOCTORS = "lakeguard_sdk.doctors"
-"""Entry points of data planes. Each is called without arguments and returns a list of
-(name, whether it is present, details, the command that installs it)."""
+"""Entry points of data planes. Each is called with the location of the lake, empty if that is
+unknown, and returns a list of (name, whether it is present, details, the command that installs
+it)."""
 
-Doctor = Callable[[], list[tuple[str, bool, str, str]]]
+Doctor = Callable[[str], list[tuple[str, bool, str, str]]]
 OpenState = Callable[[Settings], Database]
 
 
@@ -50,7 +51,7 @@ def examine(start: Path, env: str | None, open_state: OpenState) -> list[Finding
     """All checks, for the nearest project from ``start`` upwards; a failed one stops no other."""
     return [
         _lakeguard(),
-        *_data_planes(),
+        *_data_planes(_lake_of(start, env)),
         *_project(start, env, open_state),
     ]
 
@@ -58,7 +59,7 @@ def examine(start: Path, env: str | None, open_state: OpenState) -> list[Finding
 def examine_service(start: Path, url: str) -> list[Finding]:
     """Checks of a machine whose commands call a service: its data planes, the definitions of a
     project if there is one, and access to the lake of the service."""
-    return [_lakeguard(), *_data_planes(), *_files(start), *_served(url)]
+    return [_lakeguard(), *_data_planes(""), *_files(start), *_served(url)]
 
 
 def _files(start: Path) -> Iterator[Finding]:
@@ -84,13 +85,19 @@ def _lakeguard() -> Finding:
     return Finding(name="LakeGuard", ok=True, detail=detail)
 
 
-def _data_planes() -> Iterator[Finding]:
+def _lake_of(start: Path, env: str | None) -> str:
+    with suppress(LakeGuardError):  # reported as the project's
+        return load_settings(find_project(start), env).lake
+    return ""
+
+
+def _data_planes(lake: str) -> Iterator[Finding]:
     doctors = entry_points(group=DOCTORS)
     if not doctors:
         fix = "pip install 'openlaketx[local]'"
         yield Finding(name="Data plane", ok=False, detail="not installed", fix=fix)
     for entry in doctors:
-        for name, ok, detail, fix in cast(Doctor, entry.load())():
+        for name, ok, detail, fix in cast(Doctor, entry.load())(lake):
             yield Finding(name=name, ok=ok, detail=detail, fix=fix)
 
 

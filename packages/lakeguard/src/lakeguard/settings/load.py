@@ -179,6 +179,9 @@ class _Reader(SettingsText):
         for name, value in limits.items():
             if type(value) is not int or not 1 <= value <= MOST_SECONDS:
                 raise self.error(f"{where}.{name}: write a whole number from 1 to {MOST_SECONDS:,}")
+        if section and urlsplit(self.text(table, "lake", where, ".")).scheme not in LAKE_SCHEMES:
+            choice = f"remove this table, or write lake = {LAKE_SCHEMES[0]}://BUCKET/FOLDER"
+            raise self.error(f"{where}: the lake is a folder; {choice}")
         return StorageSettings(endpoint=endpoint, region=region, **keys, **limits)
 
     def _endpoint(self, section: Mapping[str, Any], key: str) -> str:

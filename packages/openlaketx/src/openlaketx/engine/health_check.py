@@ -1,7 +1,8 @@
 """Checks what the data plane needs on this machine, without starting anything.
 
-``lakeguard doctor`` loads it by the entry point ``lakeguard_sdk.doctors``. Each answer has a name,
-whether it is present, what was found, and the command that installs it.
+``lakeguard doctor`` loads it by the entry point ``lakeguard_sdk.doctors``, and tells it where the
+lake is. Each answer has a name, whether it is present, what was found, and the command that
+installs it.
 """
 
 from __future__ import annotations
@@ -11,16 +12,17 @@ from importlib.util import find_spec
 from os import environ
 
 from lakeguard_sdk.errors import EngineError
-from openlaketx.engine.spark.jars import COORDINATE, delta_jars, find_java, jar_folder, java_version
+from lakeguard_sdk.storage.storage import is_remote
+from openlaketx.engine.spark.jars import DELTA, S3, JarSet, cached_jars, find_java, java_version
 
 Answer = tuple[str, bool, str, str]
 
 INSTALL_SPARK = "pip install 'openlaketx[local]'"
 
 
-def checkup() -> list[Answer]:
+def checkup(lake: str) -> list[Answer]:
     """All answers; one failing check does not affect the others."""
-    return [_java(), _spark(), _jars()]
+    return [_java(), _spark(), _jars(DELTA), *([_jars(S3)] if is_remote(lake) else [])]
 
 
 def _java() -> Answer:
@@ -45,9 +47,10 @@ def _spark() -> Answer:
         return "Spark", False, "pyspark is not installed", INSTALL_SPARK
 
 
-def _jars() -> Answer:
+def _jars(wanted: JarSet) -> Answer:
+    name = f"{wanted.name} jars"
     try:
-        delta_jars()
-        return "Delta jars", True, f"{COORDINATE} ({jar_folder()})", ""
+        cached_jars(wanted)
+        return name, True, f"{wanted.coordinates[0]} ({wanted.folder})", ""
     except EngineError as error:
-        return "Delta jars", False, str(error), error.next_step
+        return name, False, str(error), error.next_step

@@ -119,7 +119,7 @@ class RemoteBuilder:
             plan=without_credentials(plan),
             lake=self._lake,
             project=self._project,
-            store=store_access(self._lake),
+            store=store_access(self._lake) or store_access(plan.location),
             staging=run_folders(plan, self._lake),
         )
         facts = self._asked(order, Described, plan).facts

@@ -87,11 +87,12 @@ def _found(
 
 
 def _is(file: SourceFile, place: str, storage: Storage) -> bool:
-    """By content if its hash is known, else by size and time: a landed copy has another tag."""
+    """By content if its hash is known, else by size and tag or, in a folder, time."""
     if file.sha256:
         return storage.sha256(place) == file.sha256
     facts = storage.facts(place)
-    return (facts.size, facts.modified_ms) == (file.size, file.modified_ms)
+    found = facts.etag if file.etag else facts.modified_ms
+    return (facts.size, found) == file.state
 
 
 def _put(file: SourceFile, found: str, place: Path, number: int) -> SourceFile:

@@ -39,6 +39,14 @@ class JarSet:
     """A file beside this module, or an absolute path."""
 
     @property
+    def argument(self) -> str:
+        """What downloads them, as an argument of this program."""
+        return self.name.lower()
+
+    def missing(self, reason: str) -> JarsMissing:
+        return JarsMissing(reason=reason, jars=self.argument)
+
+    @property
     def folder(self) -> Path:
         """One per version."""
         _, artifact, version = self.coordinates[0].split(":")
@@ -101,6 +109,11 @@ def locked_jars(jars: JarSet = DELTA) -> list[LockedJar]:
     return [LockedJar(sha256, int(size), name) for sha256, size, name in fields]
 
 
+def named(*arguments: str) -> JarSet:
+    """The jars that the arguments of this program name."""
+    return S3 if S3.argument in arguments else DELTA
+
+
 def jar_folder() -> Path:
     """Of the Delta jars."""
     return DELTA.folder
@@ -119,9 +132,14 @@ def _cache() -> Path:
     return cache.absolute()
 
 
+def cached_jars(jars: JarSet) -> list[Path]:
+    """Checked by size; never uses the network."""
+    return _checked(jars, jars.folder, by_content=False)
+
+
 def delta_jars() -> list[Path]:
-    """The cached jars including the driver, checked by size; never uses the network."""
-    return _checked(DELTA, DELTA.folder, by_content=False)
+    """The cached jars including the driver."""
+    return cached_jars(DELTA)
 
 
 def jars_for(spark_version: str, *, delta: bool) -> list[Path]:
@@ -130,14 +148,14 @@ def jars_for(spark_version: str, *, delta: bool) -> list[Path]:
     if spark_version.startswith(f"{made_for}."):
         return jars
     if delta:
-        raise JarsMissing(reason=f"they are for Spark {made_for}, not {spark_version}")
+        raise DELTA.missing(f"they are for Spark {made_for}, not {spark_version}")
     return [jar for jar in jars if not jar.name.startswith("io.delta_")]
 
 
 def s3_jars() -> list[Path]:
     """The jars for S3, downloaded on first use."""
     try:
-        return _checked(S3, S3.folder, by_content=False)
+        return cached_jars(S3)
     except JarsMissing:
         return fetch(S3)
 
@@ -188,13 +206,12 @@ def _checked(jars: JarSet, folder: Path, *, by_content: bool) -> list[Path]:
     for jar in locked_jars(jars):
         path = folder / jar.name
         if not path.is_file():
-            raise JarsMissing(reason=f"{path} is missing")
+            raise jars.missing(f"{path} is missing")
         if path.stat().st_size != jar.size:
-            raise JarsMissing(
-                reason=f"{path} is damaged: {path.stat().st_size} bytes instead of {jar.size}"
-            )
+            size = path.stat().st_size
+            raise jars.missing(f"{path} is damaged: {size} bytes instead of {jar.size}")
         if by_content and _sha256(path) != jar.sha256:
-            raise JarsMissing(reason=f"{path} is damaged: its checksum differs from {jars.lock}")
+            raise jars.missing(f"{path} is damaged: its checksum differs from {jars.lock}")
     return [folder / jar.name for jar in locked_jars(jars)]
 
 
@@ -207,7 +224,7 @@ def resolve(jars: JarSet, scratch: Path) -> Path:
     """Download the coordinates with Spark's Ivy resolver; returns the folder of the jars."""
     nothing = scratch / "nothing.py"
     nothing.touch()
-    home = _spark_home()
+    home = _spark_home(jars)
     command = [
         str(home / "bin" / "spark-submit"),
         *("--master", "local[1]"),
@@ -228,13 +245,11 @@ def resolve(jars: JarSet, scratch: Path) -> Path:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise JarsMissing(
-            reason=f"{jars.coordinates[0]}: download timed out after {FETCH_SECONDS} s"
-        ) from None
+        timed_out = f"{jars.coordinates[0]}: download timed out after {FETCH_SECONDS} s"
+        raise jars.missing(timed_out) from None
     if done.returncode != 0:
-        raise JarsMissing(
-            reason=f"{jars.coordinates[0]} could not be downloaded: {_error_line(done.stderr)}"
-        )
+        reason = _error_line(done.stderr)
+        raise jars.missing(f"{jars.coordinates[0]} could not be downloaded: {reason}")
     return scratch / "ivy" / "jars"
 
 
@@ -245,7 +260,7 @@ def _error_line(output: str) -> str:
     return (errors or lines or ["spark-submit printed no error"])[0]
 
 
-def _spark_home() -> Path:
+def _spark_home(jars: JarSet) -> Path:
     """The installed pyspark, else the user's own Spark."""
     package = importlib.util.find_spec("pyspark")
     places = [Path(place) for place in package.submodule_search_locations or []] if package else []
@@ -253,12 +268,12 @@ def _spark_home() -> Path:
     for place in places:
         if (place / "bin" / "spark-submit").is_file():
             return place
-    raise JarsMissing(reason="downloading them requires Spark: pip install pyspark==4.2.0")
+    raise jars.missing("downloading them requires Spark: pip install pyspark==4.2.0")
 
 
 def main() -> int:
     try:
-        paths = fetch(S3 if "s3" in sys.argv[1:] else DELTA)
+        paths = fetch(named(*sys.argv[1:]))
     except JarsMissing as error:
         sys.stderr.write(f"{error.code}  {error}\n")
         return 1

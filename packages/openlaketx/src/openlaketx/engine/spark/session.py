@@ -119,12 +119,11 @@ _starting = threading.Lock()
 
 
 def spark_session(options: dict[str, str], *, delta: bool = False) -> SparkSession:
-    """The process's session, started with ``options`` and those of its object stores unless there
-    is one.
+    """The process's session, started ``with_stores`` unless there is one.
 
     Runs need no Delta jar; with ``delta`` the session supports delta-spark too. Thread-safe.
     """
-    options = {**store_options(), **options}
+    options = with_stores(options)
     with _starting:
         require_new_enough()
         if _SERVER in options:
@@ -140,7 +139,7 @@ def spark_session(options: dict[str, str], *, delta: bool = False) -> SparkSessi
 def prepare_session(options: dict[str, str]) -> None:
     """Start the JVM for ``spark_session`` with these options, and return at once. A process that
     does not use it ends it."""
-    options = {**store_options(), **options}
+    options = with_stores(options)
     with _starting:
         require_new_enough()
         started = _prepared or SparkContext._active_spark_context is not None
@@ -149,6 +148,12 @@ def prepare_session(options: dict[str, str]) -> None:
         engine = _Engine.of(options, delta=False)
         engine.launch()
         _prepared.append(engine)
+
+
+def with_stores(options: dict[str, str]) -> dict[str, str]:
+    """Options with those of the object stores that this process reaches. A server of Spark Connect
+    has access of its own: it is sent no keys."""
+    return options if _SERVER in options else {**store_options(), **options}
 
 
 def _take_prepared(options: dict[str, str], *, delta: bool) -> _Engine | None:

@@ -12,13 +12,14 @@ from pyspark.sql import DataFrame, Row, SparkSession
 
 from lakeguard_sdk.core.did_you_mean import did_you_mean
 from lakeguard_sdk.core.enums import Layer
-from lakeguard_sdk.errors import JarsMissing, LakeGuardError, SourceUnreadable
+from lakeguard_sdk.errors import LakeGuardError, SourceUnreadable
 from lakeguard_sdk.model.delivery import MARKERS
 from lakeguard_sdk.model.evidence import SourcePosition
 from lakeguard_sdk.model.run import SourceBuild
 from lakeguard_sdk.security.secret_references import resolve_all, without
 from lakeguard_sdk.types.schema import Column, TableSchema, decimal_size
 from openlaketx.engine.spark.errors import SPARK_ERRORS, causes, reason
+from openlaketx.engine.spark.jars import DELTA
 from openlaketx.extract.batch import Batch, name_problem
 from openlaketx.extract.sources.jdbc_columns import (
     SLICEABLE,
@@ -81,7 +82,7 @@ class Database:
 
     def explain(self, error: Exception) -> LakeGuardError:
         if causes(error)[-1].strip() == _DRIVER:
-            return JarsMissing(reason=f"this Spark was started without {_DRIVER}")
+            return DELTA.missing(f"this Spark was started without {_DRIVER}")
         message = reason(error)
         if _REFUSED_LOGIN.search(message):
             message += "; check user and password under secrets: of the source"
