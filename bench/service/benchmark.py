@@ -9,7 +9,8 @@ import os
 import shutil
 
 from bench.figures import SCRATCH, Figure
-from bench.service import load
+from bench.service import crowding, load
+from bench.service.crowding import crowding_figures
 from bench.service.deciding import deciding_figures
 from bench.service.load import load_figures
 from bench.service.reading import reading_figures
@@ -27,7 +28,7 @@ def run() -> list[Figure]:
     server = Server(durable=True)
     server.start()
     try:
-        return [*_registered(server), *_working(server)]
+        return [*_registered(server), *_crowded(server), *_working(server)]
     finally:
         server.remove()
         shutil.rmtree(SCRATCH, ignore_errors=True)
@@ -44,6 +45,15 @@ def _registered(server: Server) -> list[Figure]:
         figures += deciding_figures(project, service)
     with served(project) as service:
         return [*figures, *load_figures(project, service, seconds=LOAD_SECONDS)]
+
+
+def _crowded(server: Server) -> list[Figure]:
+    folder = SCRATCH / f"{NAME}-crowded"
+    project = make_project(server, folder, "crowded", crowding.LIMITS)
+    registry = project.connect().registry
+    registry.apply(registry.plan(two_domains(min(DATASETS, 100))))
+    with served(project) as service:
+        return crowding_figures(project, service)
 
 
 def _working(server: Server) -> list[Figure]:

@@ -69,11 +69,11 @@ class Served:
         return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def make_project(server: Server, folder: Path, schema: str) -> Project:
+def make_project(server: Server, folder: Path, schema: str, limits: str = _NO_LIMITS) -> Project:
     """Without definitions."""
     folder.mkdir(parents=True)
     text = f'[env.dev]\ndatabase = "{server.url}"\nschema = "{schema}"\n'
-    (folder / "lakeguard.toml").write_text(text + _NO_LIMITS)
+    (folder / "lakeguard.toml").write_text(text + limits)
     return Project(folder, schema)
 
 

@@ -49,6 +49,18 @@ def test_replay_says_why_a_run_has_no_decision(shell: Shell, tmp_path: Path) -> 
     client.close()
 
 
+# Which environment the next command is for.
+
+
+def test_what_to_type_next_is_for_the_same_environment(shell: Shell, lake: Path) -> None:
+    asked = ("--project", lake, "--env", "dev")
+    assert shell("status", *asked).out.endswith("Next: lakeguard --env dev apply\n")
+    assert shell("apply", *asked).out.endswith("Next: lakeguard --env dev run bronze.orders\n")
+    shell("user", "create", "ada", *asked)
+    granted = shell("role", "grant", "ada", "viewer", *asked).out
+    assert "revoke: lakeguard --env dev role revoke grt_" in granted
+
+
 # A run before apply.
 
 

@@ -97,6 +97,20 @@ def test_what_is_wrong_has_a_code(
     assert code in result.err
 
 
+def test_choices_are_named_in_a_line(shell: Shell, place: tuple[str, Path]) -> None:
+    told = shell("token", "create", "ci", *place).err
+    assert f"Missing option '--allow'. Choose from: {', '.join(ACTIONS)}\n" in told
+
+
+@pytest.mark.parametrize("kind", ["org", "user", "role", "token"])
+def test_a_revocation_needs_a_reason(shell: Shell, place: tuple[str, Path], kind: str) -> None:
+    result = shell(kind, "revoke", "somebody", *place)
+    assert (result.code, result.err.splitlines()) == (
+        2,
+        ["LG-1000  Missing option '--reason'.", f"Next: lakeguard {kind} revoke --help"],
+    )
+
+
 def test_the_words_of_the_commands_are_those_of_access() -> None:
     from lakeguard.access.authorise import GRANTABLE
     from lakeguard.access.principal import Role

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.service.crowding import LIMITS, crowding_figures
 from bench.service.deciding import deciding_figures
 from bench.service.load import load_figures
 from bench.service.reading import reading_figures
@@ -65,3 +66,16 @@ def test_fifty_clients_see_no_error_and_the_service_does_not_grow(project: Proje
     assert errors.value == 0
     assert growth.value < 1.5, "a leak of each answer would be more"
     assert rate.value > 0
+
+
+def test_a_caller_above_the_limit_is_refused_and_another_is_not(
+    durable: Server, tmp_path: Path
+) -> None:
+    """What the other one waits is measured by the benchmark, on a quiet machine."""
+    project = make_project(durable, tmp_path / "crowded", "crowded", LIMITS)
+    registry = project.connect().registry
+    registry.apply(registry.plan(two_domains(20)))
+    with served(project) as running:
+        refused, others, ratio = crowding_figures(project, running, asked=20)
+    assert refused.value > 0
+    assert (others.value, ratio.bar) == (0, 2.0)

@@ -22,7 +22,7 @@ from lakeguard.http.listener import listen, serving
 from lakeguard.service_plane import needs_tokens, open_service
 from lakeguard.settings import load_settings
 from lakeguard_sdk import connect
-from lakeguard_sdk.errors import CertificateUnusable, StateUnavailable
+from lakeguard_sdk.errors import CertificateUnusable, ServiceNotTrusted
 from tests.support.fakes.asked_app import token_for
 from tests.support.fakes.certificates import write_certificate
 from tests.support.projects.projects import numbers_project
@@ -51,7 +51,7 @@ def test_commands_ask_a_service_over_tls(
     write_certificate(tmp_path)
     with served(tmp_path, TLS) as url:
         assert url.startswith("https://")
-        with pytest.raises(StateUnavailable, match="certificate"):
+        with pytest.raises(ServiceNotTrusted, match="certificate"):
             connect(url)  # nobody vouches for it
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "tls.pem"))
         monkeypatch.setenv("LAKEGUARD_URL", url)
@@ -59,6 +59,17 @@ def test_commands_ask_a_service_over_tls(
         assert "bronze.numbers" in capsys.readouterr().out
         with pytest.raises(httpx.RemoteProtocolError):
             httpx.get(url.replace("https", "http") + "/healthz")
+
+
+def test_a_service_without_tls_is_asked_for_it_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with served(tmp_path, "") as url:
+        monkeypatch.setenv("LAKEGUARD_URL", url.replace("http", "https"))
+        assert call(["status"]) == 1
+        told = capsys.readouterr().err
+        assert "LG-6015" in told
+        assert "Next: check the scheme of LAKEGUARD_URL" in told
 
 
 def shown_by(url: str) -> bytes:

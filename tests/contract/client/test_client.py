@@ -322,7 +322,7 @@ def test_what_is_not_registered_does_not_exist(client: Client) -> None:
 
 
 def test_addresses_resolve_to_exact_commits(client: Client) -> None:
-    with pytest.raises(UnknownVersion):
+    with pytest.raises(UnknownVersion, match=r"bronze\.numbers has no version that is published$"):
         client.reader.resolve(parse_address(NUMBERS))
     first = run_by_hand(client, [1])
     run_by_hand(client, [2])
@@ -332,8 +332,10 @@ def test_addresses_resolve_to_exact_commits(client: Client) -> None:
     assert moved <= first.ended_at
     at = parse_address(f"{NUMBERS}@{moved.isoformat()}")
     assert client.reader.resolve(at).version == 1
-    with pytest.raises(UnknownVersion):
+    with pytest.raises(UnknownVersion, match=r"bronze\.numbers has no version v9$"):
         client.reader.resolve(parse_address(f"{NUMBERS}@v9"))
+    with pytest.raises(UnknownVersion, match=r"has no version published by 2020-01-31T"):
+        client.reader.resolve(parse_address(f"{NUMBERS}@2020-01-31T00:00Z"))
 
 
 def test_decisions_replay_byte_for_byte(client: Client) -> None:

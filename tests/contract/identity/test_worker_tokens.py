@@ -62,17 +62,23 @@ WORKER = (Action.READ, Action.RUN, Action.WORK)
 
 @dataclass
 class Noting:
-    """Notes each request before the service sees it."""
+    """Notes each request before the service sees it, and what is answered."""
 
     app: Any
     requests: list[tuple[str, str]]
+    answers: list[bytes]
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http":
             token = dict(scope["headers"]).get(b"authorization", b"").decode()
             word = scope["path"].rpartition("/")[2]
             self.requests.append((word, token.removeprefix("Bearer ")))
-        await self.app(scope, receive, send)
+
+        async def noted(message: Any) -> None:
+            self.answers.append(message.get("body", b""))
+            await send(message)
+
+        await self.app(scope, receive, noted)
 
 
 @dataclass
@@ -83,6 +89,7 @@ class Place:
     url: str = ""
     requests: list[tuple[str, str]] = field(default_factory=list)
     """The last word of each path, and the token."""
+    answers: list[bytes] = field(default_factory=list)
 
     @property
     def settings(self) -> Settings:
@@ -127,7 +134,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
     place = Place(tmp_path)
     service = open_service(str(tmp_path), parse_place("127.0.0.1:0"), tokens=True)
     app = create_app(service)
-    app.add_middleware(Noting, requests=place.requests)
+    app.add_middleware(Noting, requests=place.requests, answers=place.answers)
     with serving(app, listen(service)) as listener:
         place.url = listener.url
         yield place
@@ -153,6 +160,17 @@ def test_a_run_has_one_call_more_and_the_rest_by_its_token(place: Place) -> None
     assert dict(task.pins) == {NUMBERS: 0}
     assert task.prefixes[0].endswith(f"/runs/{result.run_id}")
     assert task.holder.startswith("key_")
+
+
+def test_no_answer_to_a_worker_says_where_the_database_is(place: Place) -> None:
+    worker = place.worker()
+    run_by_hand(worker, [1, 2])
+    worker.jobs.trigger("report", "tests")
+    assert worker.dispatch.claim(this_process("tests"))
+    answers = b"".join(place.answers).decode()
+    assert str(place.folder) in answers, "as the location of the lake"
+    for told in ("state.db", "sqlite", "postgresql"):
+        assert told not in answers
 
 
 def test_a_compaction_has_one_too(place: Place) -> None:

@@ -299,15 +299,18 @@ def test_changes_of_access_are_listed(lake: ProvenLake) -> None:
     identity.set_user("ada", "left", active=False)
     identity.set_user("ada", "came back", active=True)
     token = identity.create_token("ci", [Action.READ])
+    identity.rotate_token("ci")
     identity.revoke_token("ci", "moved")
     (ada,) = (row.user_id for row in identity.users() if row.user_name == "ada")
     rows = lake.client.audit.rows(actor="root")
     assert [(row.action, row.subject, row.reason) for row in reversed(rows)] == [
+        ("create user", ada, ""),
         ("grant role", "steward to ada", "on call"),
         ("revoke grant", granted.grant_id, "handed over"),
         ("revoke user", ada, "left"),
         ("restore user", ada, "came back"),
         ("create token", "ci", ""),
+        ("rotate token", token.token_id, ""),
         ("revoke token", token.token_id, "moved"),
     ]
 

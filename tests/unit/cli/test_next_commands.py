@@ -25,6 +25,7 @@ CLASSES = [kind for kind in error_classes() if kind.__module__.startswith("lakeg
 OTHERWISE = {
     "BadListenAddress": "repeat the command",
     "BadToken": "Authorization: Bearer TOKEN",
+    "BadUserName": "choose another name",
     "BuiltByProgram": "tx.publish(",
     "ColumnsInFlight": "repeat the command",
     "EventConflict": "send it with a new id",
@@ -47,6 +48,7 @@ OTHERWISE = {
     "SecretMissing": "provide the secret to the worker",
     "SecretInReason": "repeat the command",
     "ServiceBusy": "repeat the command",
+    "ServiceNotTrusted": "check the scheme of LAKEGUARD_URL",
     "ServiceUrlInvalid": "set LAKEGUARD_URL",
     "SharedCatalogue": "tx.read(",
     "UnsupportedSpark": "SparkSession.builder",

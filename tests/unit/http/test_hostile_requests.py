@@ -79,6 +79,15 @@ def test_what_does_not_exist_is_not_found(app: AskedApp, path: str) -> None:
     assert app.get(path).status_code == 404
 
 
+def test_a_path_of_nothing_is_answered_with_where_to_look(app: AskedApp) -> None:
+    assert "/api/v1/openapi.json" in app.get("/nothing").json()["detail"]
+
+
+def test_a_time_that_is_none_is_told_how_to_write_one(app: AskedApp) -> None:
+    told = app.get("/audit?since=yesterday").json()["detail"]
+    assert told == "since: write a time as YYYY-MM-DDTHH:MM:SSZ"
+
+
 def test_a_large_body_is_refused_however_it_comes(app: AskedApp) -> None:
     assert app.post(TASKS, b" " * (LARGEST_BODY + 1)).status_code == 413
     assert app.send("POST", "/api/v1/events", b" " * 300_000).status_code == 413

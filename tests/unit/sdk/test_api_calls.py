@@ -29,6 +29,7 @@ from lakeguard_sdk.errors import (
     RateLimited,
     RequestRefused,
     ServiceBusy,
+    ServiceNotTrusted,
     StateUnavailable,
 )
 from lakeguard_sdk.model.run import WorkerIdentity
@@ -135,6 +136,12 @@ def test_a_request_that_was_never_sent_may_always_be_sent() -> None:
     assert called("dispatch.claim", claimed, WORKER)[0] == ()
     with pytest.raises(StateUnavailable):
         called("reader.datasets", in_turn(*[refusal] * TRIES))
+
+
+def test_a_service_that_nobody_vouches_for_is_asked_once() -> None:
+    distrust = Lost("self-signed certificate", was_sent=False, is_untrusted=True)
+    with pytest.raises(ServiceNotTrusted, match="no TLS connection to http://there: self-signed"):
+        called("reader.datasets", in_turn(distrust))
 
 
 def test_a_request_that_came_too_early_may_always_be_sent_again() -> None:

@@ -12,7 +12,8 @@ _ACCESS = "tests/contract/identity/test_authorised_client.py"
 IDENTITY_NOTES: dict[str, TableNote] = {
     "identity_states": TableNote(
         Family.OURS,
-        "That a user, or a whole organisation, was disabled or enabled again.",
+        "That a user or an organisation was created, disabled or enabled again, or a service token"
+        " got another secret.",
         (
             Invariant(
                 "The row of a subject with the highest `number` counts, whatever the clock said;"

@@ -96,7 +96,7 @@ def test_landed_copies_are_read_only_where_they_are_meant(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("load", LoadType)
 def test_no_file_at_all_is_an_error(tmp_path: Path, load: LoadType) -> None:
-    with pytest.raises(SourceUnreadable, match="no file matches"):
+    with pytest.raises(SourceUnreadable, match=f"no file matches {tmp_path}/in/"):
         select(tmp_path, load)
 
 

@@ -23,7 +23,13 @@ from lakeguard_sdk.api.port_types import Parameter, Types, callback_types, field
 from lakeguard_sdk.api.problems import error_of, error_of_body
 from lakeguard_sdk.backoff import Backoff
 from lakeguard_sdk.core.frozen_model import FrozenModel
-from lakeguard_sdk.errors import KeyInUse, PageExpired, StateUnavailable, VersionUnreadable
+from lakeguard_sdk.errors import (
+    KeyInUse,
+    PageExpired,
+    ServiceNotTrusted,
+    StateUnavailable,
+    VersionUnreadable,
+)
 from lakeguard_sdk.model.history import Remeasured, RemeasurePlan, not_measured
 
 T = TypeVar("T")
@@ -62,6 +68,8 @@ class Lost:
 
     reason: str
     was_sent: bool
+    is_untrusted: bool = False
+    """Whether the connection was refused here: what is sent again is refused again."""
 
 
 @dataclass(frozen=True)
@@ -235,6 +243,8 @@ def sent(request: Request, service: str) -> Steps[Reply]:
     for last in (*(False,) * (TRIES - 1), True):
         reply: Reply | Lost = yield Send(request)
         if isinstance(reply, Lost):
+            if reply.is_untrusted:
+                raise ServiceNotTrusted(place=service, reason=reply.reason)
             if last or (reply.was_sent and not request.is_repeatable):
                 raise StateUnavailable(place=service, reason=reply.reason)
             yield Pause(next(pauses))

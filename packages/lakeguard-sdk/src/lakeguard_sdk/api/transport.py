@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -26,6 +27,7 @@ from lakeguard_sdk.api.remote_calls import (
 T = TypeVar("T")
 
 TIMEOUT = httpx.Timeout(300.0, connect=10.0)
+_NO_TLS = "WRONG_VERSION_NUMBER"
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
@@ -103,7 +105,24 @@ def _reply(response: httpx.Response) -> Reply:
 
 
 def _lost(error: httpx.TransportError) -> Lost:
-    return Lost(str(error) or type(error).__name__, was_sent=not isinstance(error, _NEVER_SENT))
+    return Lost(
+        str(error) or type(error).__name__,
+        was_sent=not isinstance(error, _NEVER_SENT),
+        is_untrusted=any(map(_is_untrusted, _causes(error))),
+    )
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _is_untrusted(error: BaseException) -> bool:
+    """A handshake that was cut off is none of these: the service may be starting."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return True
+    return isinstance(error, ssl.SSLError) and error.reason == _NO_TLS
 
 
 # Ports.

@@ -68,6 +68,13 @@ class Address(FrozenModel):
             return f"{self.dataset}@v{self.version}"
         return f"{self.dataset}@{format_instant(self.at)}" if self.at else str(self.dataset)
 
+    @property
+    def pin(self) -> str:
+        """What a message calls the version: ``v7``, or by when it was published."""
+        if self.version is not None:
+            return f"v{self.version}"
+        return f"published by {format_instant(self.at)}" if self.at else "that is published"
+
 
 def parse_version(text: str) -> int:
     """``v7`` or ``7`` as 7."""

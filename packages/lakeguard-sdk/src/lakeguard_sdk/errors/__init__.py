@@ -103,7 +103,7 @@ LakeGuardError
           StateRefused LG-6004, SemanticsUnknown LG-6005, StateLoginRefused LG-6006,
           StateLocked LG-6007*, StateFull LG-6008*, StateReadOnly LG-6009, StateDamaged LG-6010,
           StateNotMigrated LG-6011, OrganisationsNotSeparated LG-6012, AuditKeyUnusable LG-6013,
-          StateCommitUnknown LG-6014*,
+          StateCommitUnknown LG-6014*, ServiceNotTrusted LG-6015,
           LakeOwned LG-6101, StateOlder LG-6102, StateForked LG-6103, LedgerUnreadable LG-6104,
           LedgerMissing LG-6105, RebuildRefused LG-6106, LedgerOlder LG-6107,
           LedgerOrphaned LG-6108, IssuerUnavailable LG-6201*
@@ -276,6 +276,7 @@ from lakeguard_sdk.errors.state import (
     OrganisationsNotSeparated as OrganisationsNotSeparated,
     RebuildRefused as RebuildRefused,
     SemanticsUnknown as SemanticsUnknown,
+    ServiceNotTrusted as ServiceNotTrusted,
     StateCommitUnknown as StateCommitUnknown,
     StateDamaged as StateDamaged,
     StateForked as StateForked,

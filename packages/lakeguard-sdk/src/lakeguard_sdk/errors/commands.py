@@ -216,7 +216,7 @@ class BadUserName(UsageError):
 
     code = "LG-1681"
     what = "invalid user name {name!r}: {problem}"
-    next_command = "run as another operating system user: lakeguard status"
+    next_command = "choose another name; for that of the operating system, run as another user"
 
 
 class NotPermitted(Refused):

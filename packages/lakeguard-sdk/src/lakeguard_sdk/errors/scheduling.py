@@ -161,7 +161,10 @@ class BadToken(Refused):
     code = "LG-3311"
     exit_code = 1
     what = "invalid token"
-    next_command = "send the token as received: Authorization: Bearer TOKEN"
+    next_command = (
+        "send the token as received, in LAKEGUARD_TOKEN or as Authorization: Bearer TOKEN; "
+        "ask for another if it was revoked or is over"
+    )
 
 
 class ReportConflict(Refused):

@@ -76,6 +76,18 @@ class StateLoginRefused(StateUnavailable):
     next_command = "lakeguard doctor"
 
 
+class ServiceNotTrusted(StateUnavailable):
+    """The service speaks no TLS, or nobody that this machine trusts vouches for its certificate.
+    Retrying does not help."""
+
+    code = "LG-6015"
+    retryable = False
+    what = "no TLS connection to {place}: {reason}"
+    next_command = (
+        "check the scheme of LAKEGUARD_URL; name the authority of the certificate in SSL_CERT_FILE"
+    )
+
+
 class StateLocked(StateUnavailable):
     """Another process holds the database; the same call succeeds once it is done."""
 

@@ -64,23 +64,30 @@ class Standing(NamedTuple):
 def set_active(tx: Transaction, kind: str, subject_id: str, reason: str, *, active: bool) -> bool:
     """Returns whether the status changed."""
     hold(tx, f"identity:{tx.org_id}")
-    last = _last_change(tx, subject_id)
-    if last.active == active:
+    if is_active(tx, subject_id) == active:
         return False
+    record_change(tx, kind, subject_id, reason, active=active)
+    return True
+
+
+def record_change(
+    tx: Transaction, kind: str, subject_id: str, reason: str = "", *, active: bool = True
+) -> None:
+    """Who changed it, also where it is as active as before: created, or with a new secret."""
+    hold(tx, f"identity:{tx.org_id}")
     at = tx.now()
     row = {
         "change_id": new_id("ist"),
         "org_id": tx.org_id,
         "subject_kind": kind,
         "subject_id": subject_id,
-        "number": last.number + 1,
+        "number": _last_change(tx, subject_id).number + 1,
         "active": active,
         "reason": reason,
         "changed_by": tx.actor,
         "changed_at": at,
     }
     outbox.record(tx, identity_states, [row], at)
-    return True
 
 
 def is_active(tx: Transaction, subject_id: str) -> bool:

@@ -18,6 +18,7 @@ from sqlalchemy import Select, and_, or_, select, update
 from lakeguard.access.authorise import GRANTABLE
 from lakeguard.access.grants import (
     is_active,
+    record_change,
     record_revocation,
     shown_namespaces,
     stored_namespace,
@@ -127,6 +128,7 @@ def rotate_token(tx: Transaction, keys: IdentityKeys, name: str, overlap: timede
         )
         .values(ends_at=ends_at)
     )
+    record_change(tx, "token", token_id)
     return _with_secret(tx, keys, token_id, at)
 
 

@@ -26,7 +26,7 @@ def failure_data(error: BaseException, env: str | None = None) -> dict[str, obje
     if isinstance(error, click.ClickException):
         return {
             "code": WRONG_CALL,
-            "message": error.format_message(),
+            "message": " ".join(error.format_message().split()),  # choices stand below each other
             "next": _help_command(error),
             "retryable": False,
         }

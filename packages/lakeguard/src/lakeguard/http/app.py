@@ -169,5 +169,8 @@ async def _not_found(_: Request, error: Exception) -> Response:
         raise error
     status = HTTPStatus(error.status_code)
     headers = {} if error.headers is None else {k.title(): v for k, v in error.headers.items()}
-    answer = answer_to(Declined(status, status.description or status.phrase))
+    detail = status.description or status.phrase
+    if status is HTTPStatus.NOT_FOUND:
+        detail = f"there is nothing at this path; {OPENAPI_PATH} lists what there is"
+    answer = answer_to(Declined(status, detail))
     return response_of(Answer(answer.status, answer.body, answer.content_type, headers))

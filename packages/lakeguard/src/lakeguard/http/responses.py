@@ -65,6 +65,8 @@ from lakeguard_sdk.security.secret_values import without_credentials
 JSON = "application/json"
 RETRY_SECONDS = 5
 _MOST_PROBLEMS = 5
+_OURS = "Value error, "
+"""How pydantic begins a message of ours."""
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 _STATUS: tuple[tuple[HTTPStatus, tuple[type[LakeGuardError], ...]], ...] = (
@@ -208,5 +210,8 @@ def _first_sentence(error: StateError) -> str:
 def wrong_values(error: ValidationError, whole: str = "the body") -> str:
     """Locations and messages of validation errors, without the values."""
     found = error.errors(include_url=False, include_context=False, include_input=False)
-    messages = [f"{'.'.join(map(str, each['loc'])) or whole}: {each['msg']}" for each in found]
+    messages = [
+        f"{'.'.join(map(str, each['loc'])) or whole}: {each['msg'].removeprefix(_OURS)}"
+        for each in found
+    ]
     return "; ".join(messages[:_MOST_PROBLEMS])

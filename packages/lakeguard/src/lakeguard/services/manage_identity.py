@@ -21,7 +21,12 @@ from lakeguard.access.principal import (
     parse_namespace,
 )
 from lakeguard.access.service_tokens import ShownToken, TokenRow
-from lakeguard.access.users import MEMBER, check_user_name, find_user, known_user
+from lakeguard.access.users import (
+    MEMBER,
+    check_user_name,
+    find_user,
+    known_user,
+)
 from lakeguard.state import outbox
 from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import organizations
@@ -31,6 +36,7 @@ from lakeguard_sdk.errors import (
     NotPermitted,
     SecretInReason,
     UnknownOrganisation,
+    UnknownUser,
 )
 from lakeguard_sdk.security.secret_values import holds_secret
 
@@ -72,7 +78,8 @@ class ManageIdentity:
         def create(tx: Transaction) -> None:
             at = tx.now()
             row = {"org_id": tx.org_id, "org_name": tx.org_id, "created_at": at}
-            outbox.record_once(tx, organizations, row, at)
+            if outbox.record_once(tx, organizations, row, at):
+                grants.record_change(tx, grants.ORGANISATION_ITSELF, name)
 
         own.transact(create)
         return self._known(name)
@@ -97,7 +104,7 @@ class ManageIdentity:
         """Idempotent. A user without a role may do nothing."""
         self._check("create_user")
         checked = check_user_name(name)
-        self.state.transact(lambda tx: known_user(tx, checked, MEMBER))
+        self.state.transact(lambda tx: _create_user(tx, checked))
         return self._user(checked)
 
     def set_user(self, name: str, reason: str, *, active: bool) -> UserRow:
@@ -215,6 +222,14 @@ class ManageIdentity:
         with self.state.read() as tx:
             rows = grants.grant_rows(tx, None, every=True)
         return next(row for row in rows if row.grant_id == grant_id)
+
+
+def _create_user(tx: Transaction, name: str) -> None:
+    """Whoever signs in is created by nobody."""
+    try:
+        find_user(tx, name)
+    except UnknownUser:
+        grants.record_change(tx, grants.USER, known_user(tx, name, MEMBER))
 
 
 def _checked(reason: str) -> str:

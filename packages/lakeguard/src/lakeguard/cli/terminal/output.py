@@ -11,7 +11,9 @@ from dataclasses import dataclass
 
 import click
 
-from lakeguard.cli.options import Call
+from lakeguard.cli.options import Call, with_env
+
+_NEXT = ("Next: ", "revoke: ")
 
 
 def answer(call: Call, data: Mapping[str, object], lines: Iterable[str]) -> None:
@@ -19,7 +21,12 @@ def answer(call: Call, data: Mapping[str, object], lines: Iterable[str]) -> None
     if call.json:
         write_json(data)
     else:
-        write_lines(lines)
+        write_lines(_with_env(line, call.env) for line in lines)
+
+
+def _with_env(line: str, env: str | None) -> str:
+    """Commands to type next are for the environment of this call, as those of errors are."""
+    return with_env(line, env) if line.lstrip().startswith(_NEXT) else line
 
 
 def write_json(data: Mapping[str, object]) -> None:

@@ -273,6 +273,16 @@ def _access() -> Iterator[_Facts]:
     )
 
 
+def _change(changed: Any) -> Text:
+    """What was done to a subject: nothing that was never revoked is restored."""
+    return case(
+        (changed.subject_kind == "token", literal("rotate ")),
+        (changed.active & (changed.number == 1), literal("create ")),
+        (changed.active, literal("restore ")),
+        else_=literal("revoke "),
+    )
+
+
 def _identity() -> Sequence[_Facts]:
     granted, revoked = t.role_grants.c, t.access_revocations.c
     changed, made = t.identity_states.c, t.service_tokens.c
@@ -299,9 +309,7 @@ def _identity() -> Sequence[_Facts]:
             t.identity_states,
             "changed_at",
             changed.changed_by,
-            case((changed.active, literal("restore ")), else_=literal("revoke ")).concat(
-                changed.subject_kind
-            ),
+            _change(changed).concat(changed.subject_kind),
             changed.subject_id,
             changed.reason,
         ),

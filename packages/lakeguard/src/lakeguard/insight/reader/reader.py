@@ -348,7 +348,7 @@ class StateReader(FileReader):
                 version = 0 if published is None else published.version
             stored = stored_version(tx, dataset.dataset_id, version)
             if stored is None:
-                raise UnknownVersion(dataset=address.dataset, version=f"for {address}")
+                raise UnknownVersion(dataset=address.dataset, version=address.pin)
             return resolved_version(tx, dataset, stored, self.lake)
 
     def replay(self, run_id: str) -> ReplayResult:

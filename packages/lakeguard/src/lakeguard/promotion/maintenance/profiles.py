@@ -41,7 +41,7 @@ def plan_profile(context: PlaneContext, address: Address) -> ProfilePlan:
         if version is None:
             published = pointer(tx, dataset.dataset_id, address.at)
             if published is None:
-                raise UnknownVersion(dataset=address.dataset, version=f"for {address}")
+                raise UnknownVersion(dataset=address.dataset, version=address.pin)
             version = published.version
         stored = require_version(tx, dataset.dataset_id, version)
         return plan_of(tx, context, dataset, stored)

@@ -28,7 +28,9 @@ identity_states = Table(
     Column("reason", Long, nullable=False),
     Column("changed_by", Name, nullable=False),
     Column("changed_at", UtcTime, nullable=False),
-    CheckConstraint("subject_kind IN ('user', 'organisation')", name="ck_identity_states_kind"),
+    CheckConstraint(
+        "subject_kind IN ('user', 'organisation', 'token')", name="ck_identity_states_kind"
+    ),
     UniqueConstraint("org_id", "subject_id", "number", name="uq_identity_states_number"),
 )
 

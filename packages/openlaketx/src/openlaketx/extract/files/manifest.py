@@ -96,7 +96,7 @@ def select_files(
     if problem := reserved_problem(pattern, paths, root):
         raise everything.unreadable(problem)
     if not found and (load not in NEW_ROWS_ONLY or known is None):
-        raise everything.unreadable(f"no file matches {pattern}")
+        raise everything.unreadable(f"no file matches {located(root, pattern)}")
     if load not in NEW_ROWS_ONLY:
         return everything
     return _new_files(everything, known, load, storage)

@@ -28,12 +28,13 @@ ROLES = ("viewer", "engineer", "steward", "admin", "pii")
 
 
 def reason_option(*, required: bool) -> Callable[..., Any]:
+    default: dict[str, Any] = {} if required else {"default": ""}
     return click.option(
         "--reason",
         callback=written,
         required=required,
-        default=None if required else "",
         help="Reason, recorded with the change.",
+        **default,
     )
 
 
