@@ -1,10 +1,12 @@
-"""Frames of a program, published to a lake in an object store."""
+"""Frames and streams of a program, published to a lake in an object store."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import openlaketx
+from lakeguard_sdk import DatasetName
 from openlaketx.engine.spark.session import spark_session
 from tests.support.lakes.s3_server import S3Server, StorePath
 from tests.support.projects.folders import applied
@@ -21,7 +23,7 @@ columns:
 """
 
 
-def test_a_published_frame_is_merged_by_the_process_of_the_gate(
+def test_frames_and_micro_batches_are_merged_by_the_process_of_the_gate(
     tmp_path: Path, s3_server: S3Server, store: StorePath
 ) -> None:
     spark = spark_session(s3_server.options.spark_options("lakes"), delta=True)
@@ -31,5 +33,21 @@ def test_a_published_frame_is_merged_by_the_process_of_the_gate(
         for rows in ([(1, "one"), (2, "two")], [(2, "zwei"), (3, "three")]):
             frame = spark.createDataFrame(rows, "k long, word string")
             tx.publish("silver.words", frame).raise_if_blocked()
-        found = tx.read(spark, "silver.words").collect()
-    assert sorted(map(tuple, found)) == [(1, "one"), (2, "zwei"), (3, "three")]
+        land(tmp_path / "landing")
+        events = spark.readStream.schema("k long, word string").json(str(tmp_path / "landing"))
+        for _ in range(2):  # the second one finds nothing new
+            tx.stream(
+                "silver.words",
+                events,
+                checkpoint=tmp_path / "checkpoint",
+                trigger={"availableNow": True},
+            ).awaitTermination()
+        found = tx.read(spark, "silver.words@v3").collect()
+        assert len(tx._client.reader.versions(DatasetName("silver.words"))) == 3
+    assert sorted(map(tuple, found)) == [(1, "one"), (2, "zwei"), (3, "drei"), (4, "four")]
+
+
+def land(folder: Path) -> None:
+    folder.mkdir()
+    rows = [{"k": 3, "word": "drei"}, {"k": 4, "word": "four"}]
+    (folder / "words.json").write_text("\n".join(map(json.dumps, rows)))

@@ -181,7 +181,7 @@ def test_a_command_that_needs_the_folder_says_why(
     shown = capsys.readouterr()
     assert (code, requests(caplog)) == (2, []), shown.err
     first = command.split()[0]
-    assert f"{first} needs the folder of the project: {NEEDS_FOLDER[first]}" in shown.err
+    assert f"{first} needs the project folder: {NEEDS_FOLDER[first]}" in shown.err
     assert "LG-1705" in shown.err
 
 
