@@ -37,12 +37,13 @@ def test_a_cluster_makes_the_same_tables(
     tmp_path: Path, s3_server: S3Server, store: StorePath, here: Shop
 ) -> None:
     with running_cluster(tmp_path) as cluster:
-        there = _shop(tmp_path / "there", s3_server, store, cluster.settings)
+        there = _shop(tmp_path / "on-a-cluster", s3_server, store, cluster.settings)
         lived(there.in_processes())
         cluster.assert_every_worker_worked()
     assert_the_same_tables(there, here)
 
 
+@pytest.mark.exhaustive
 def test_a_server_of_spark_connect_makes_the_same_tables(
     tmp_path: Path, s3_server: S3Server, bucket: StorePath, store: StorePath, here: Shop
 ) -> None:
@@ -50,7 +51,7 @@ def test_a_server_of_spark_connect_makes_the_same_tables(
     access = s3_server.options.spark_options(str(bucket).removeprefix("s3://"))
     with running_connect_server(tmp_path, access | delta_options()) as server:
         spark = f'spark.remote = "{server}"\n'
-        there = _shop(tmp_path / "there", s3_server, store, spark)
+        there = _shop(tmp_path / "over-connect", s3_server, store, spark)
         lived(there.in_processes())
     assert_the_same_tables(there, here)
 
