@@ -38,6 +38,17 @@ def _printable(value: str) -> str:
     return value
 
 
+def _json(value: dict[str, Any] | None) -> dict[str, Any] | None:
+    try:
+        text = json.dumps(value, allow_nan=False, ensure_ascii=False)
+        text.encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"it holds what JSON cannot: {error}") from None
+    if len(text) > LONGEST_BODY:
+        raise ValueError(f"it has more than {LONGEST_BODY:,} characters as JSON")
+    return value
+
+
 class MetadataTarget(FrozenModel):
     """The artifact that a record is about. Upper and lower case are the same."""
 
@@ -48,6 +59,7 @@ class MetadataTarget(FrozenModel):
     """Not part of the identity."""
 
     _names = field_validator("source_id", "schema_", "table")(_printable)
+    _data = field_validator("extras")(_json)
 
     @cached_property
     def key(self) -> str:
@@ -82,6 +94,7 @@ class MetadataContext(FrozenModel):
     job_id: str | None = Field(default=None, max_length=LONGEST_NAME)
     run_id: str | None = Field(default=None, max_length=LONGEST_NAME)
     extras: dict[str, Any] = Field(default_factory=dict)
+    _data = field_validator("extras")(_json)
 
     @field_validator("namespace", "job_id", "run_id")
     @classmethod
@@ -113,16 +126,7 @@ class MetadataRecord(FrozenModel):
             raise ValueError("a kind is written in lower case, as recon_result")
         return value
 
-    @field_validator("payload", "quality", "extras")
-    @classmethod
-    def _json(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
-        try:
-            text = json.dumps(value, allow_nan=False)
-        except (TypeError, ValueError, RecursionError) as error:
-            raise ValueError(f"it holds what JSON cannot: {error}") from None
-        if len(text) > LONGEST_BODY:
-            raise ValueError(f"it has more than {LONGEST_BODY:,} characters as JSON")
-        return value
+    _data = field_validator("payload", "quality", "extras")(_json)
 
     @field_validator("producer_id")
     @classmethod
@@ -162,7 +166,7 @@ class MetadataRecord(FrozenModel):
         return self.to_data()
 
     def revised(self, version: int) -> Self:
-        return self.model_copy(update={"version": version})
+        return self.model_validate({**self.data, "version": version})
 
 
 class StoredRecord(FrozenModel):
