@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import jsonschema_rs
-
+from lakeguard.records.kinds import newest, validator_of
 from lakeguard_sdk.core.did_you_mean import did_you_mean
 from lakeguard_sdk.errors import RecordRefused, UnknownKind
 from lakeguard_sdk.records.kinds import MetadataKind
@@ -18,7 +17,7 @@ class KnownKinds:
     """The newest version of each registered kind, with its schema compiled."""
 
     def __init__(self, kinds: Iterable[MetadataKind]) -> None:
-        self.by_name = {kind.kind: kind for kind in kinds}
+        self.by_name = newest(kinds)
         self._validators: dict[str, Any] = {}
 
     def find(self, kind: str) -> MetadataKind:
@@ -37,7 +36,7 @@ class KnownKinds:
             )
         validator = self._validators.get(kind.kind)
         if validator is None:
-            validator = jsonschema_rs.validator_for(kind.json_schema)
+            validator = validator_of(kind)
             self._validators[kind.kind] = validator
         problem = next(validator.iter_errors(record.payload), None)
         if problem is not None:
