@@ -5,17 +5,21 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
+from pathlib import Path
 
 import pytest
 from sqlalchemy import delete, select
 
+from lakeguard.plane import rebuild_embedded
 from lakeguard.records.sql_repository import SqlRepository
 from lakeguard.state.database import Database
 from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import metadata_records
+from lakeguard_sdk import connect
 from lakeguard_sdk.errors import RecordsDamaged
 from lakeguard_sdk.records.query import MetadataQuery
 from tests.support.cases.records import FLIGHTS, volume
+from tests.support.projects.projects import numbers_project
 
 _numbers = count(1)
 _table = metadata_records.c
@@ -141,3 +145,14 @@ def test_a_damaged_row_is_never_returned(database: Database, change: str) -> Non
     ):
         with pytest.raises(RecordsDamaged, match=record_id):
             ask()
+
+
+def test_a_rebuild_of_the_state_leaves_records_alone(tmp_path: Path) -> None:
+    with numbers_project(tmp_path) as client:
+        client.records.store(volume(1))
+        cursor = client.records.tail().cursor
+    rebuild_embedded(tmp_path, env=None, replace=True, progress=lambda _: None)
+    with connect(tmp_path) as client:
+        assert client.records.latest(FLIGHTS, "ingestion_volume") == volume(1)
+        client.records.store(volume(2, run="b"))
+        assert [each.payload["rows"] for each in client.records.tail(cursor)] == [2]

@@ -9,7 +9,7 @@ class UnknownKind(UsageError):
     """Register the kind with its JSON schema before the first record of it."""
 
     code = "LG-1801"
-    what = "unknown kind of record {kind!r}{hint}; nothing was stored"
+    what = "unknown kind of record {kind!r}{hint}"
     next_command = "lakeguard records kinds"
 
 
@@ -48,16 +48,15 @@ class RecordConflict(Refused):
         "{kind} about {target} by {producer} is stored with other content, as version {version};"
         " nothing was stored"
     )
-    next_command = "store the record with a higher version"
+    next_command = "lakeguard records history {target} --kind {kind}"
 
 
 class RecordsDamaged(StateError):
-    """A stored record has other bytes than were written. Rebuild the files from the log; if the log
-    is damaged, restore it from a backup."""
+    """A stored record has other bytes than were written. Restore the database from a backup."""
 
     code = "LG-6301"
     what = "records are damaged at {place}: {reason}"
-    next_command = "lakeguard records rebuild-index"
+    next_command = "lakeguard doctor"
 
 
 class RecordsUnavailable(StateError):

@@ -23,7 +23,7 @@ FILTERED = ("payload", "extras", "quality", "context", "target")
 """What a condition may look into."""
 
 
-class Comparison(StrEnum):
+class FieldComparison(StrEnum):
     EQ = "eq"
     NE = "ne"
     LT = "lt"
@@ -35,7 +35,7 @@ class Comparison(StrEnum):
     """Whether the field is there, and not null."""
 
 
-_ORDERED = (Comparison.LT, Comparison.LE, Comparison.GT, Comparison.GE)
+_ORDERED = (FieldComparison.LT, FieldComparison.LE, FieldComparison.GT, FieldComparison.GE)
 
 
 class Condition(FrozenModel):
@@ -43,7 +43,7 @@ class Condition(FrozenModel):
     field of another type, or that is missing, meets only ``ne`` and ``exists: false``."""
 
     path: str
-    comparison: Comparison
+    comparison: FieldComparison
     value: Any
 
     @model_validator(mode="after")
@@ -55,10 +55,10 @@ class Condition(FrozenModel):
                 " context.NAME, quality.NAME or target.NAME"
             )
         wanted = self.value
-        if self.comparison is Comparison.IN:
+        if self.comparison is FieldComparison.IN:
             if not (isinstance(wanted, list | tuple) and all(map(_is_plain, wanted))):
                 raise ValueError(f"{self.path} in: needs a list of texts, numbers or flags")
-        elif self.comparison is Comparison.EXISTS:
+        elif self.comparison is FieldComparison.EXISTS:
             if not isinstance(wanted, bool):
                 raise ValueError(f"{self.path} exists: needs true or false")
         elif not _is_plain(wanted):
@@ -71,22 +71,22 @@ class Condition(FrozenModel):
         """Whether a record, as JSON data, meets the condition."""
         found, wanted = value_at(data, self.path), self.value
         match self.comparison:
-            case Comparison.EXISTS:
+            case FieldComparison.EXISTS:
                 return (found is not None) is wanted
-            case Comparison.IN:
+            case FieldComparison.IN:
                 return any(_equal(found, each) for each in wanted)
-            case Comparison.EQ:
+            case FieldComparison.EQ:
                 return _equal(found, wanted)
-            case Comparison.NE:
+            case FieldComparison.NE:
                 return not _equal(found, wanted)
         if not _comparable(found, wanted):
             return False
         match self.comparison:
-            case Comparison.LT:
+            case FieldComparison.LT:
                 return bool(found < wanted)
-            case Comparison.LE:
+            case FieldComparison.LE:
                 return bool(found <= wanted)
-            case Comparison.GT:
+            case FieldComparison.GT:
                 return bool(found > wanted)
             case _:
                 return bool(found >= wanted)
@@ -135,15 +135,20 @@ class MetadataQuery(FrozenModel):
     @field_validator("where", mode="before")
     @classmethod
     def _conditions(cls, given: Any) -> Any:
+        """Also of JSON that is read strictly, where what a validator makes is of its type."""
+        if isinstance(given, list | tuple):
+            return tuple(
+                Condition.model_validate(each) if isinstance(each, dict) else each for each in given
+            )
         if not isinstance(given, dict):
             return given
-        return [
-            {"path": path, "comparison": comparison, "value": value}
+        return tuple(
+            Condition.model_validate({"path": path, "comparison": comparison, "value": value})
             for path, wanted in given.items()
             for comparison, value in (
                 wanted if isinstance(wanted, dict) else {"eq": wanted}
             ).items()
-        ]
+        )
 
     @field_validator("order")
     @classmethod

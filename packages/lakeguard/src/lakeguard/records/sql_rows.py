@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Row, Select, and_, select, update
@@ -45,7 +46,12 @@ def _hash(record_id: str, version: int, body: str) -> str:
 
 def target_hash(target: MetadataTarget) -> str:
     """Short enough for an index, whatever the names."""
-    return hashlib.sha256(target.key.encode()).hexdigest()
+    return _hash_of_key(target.key)
+
+
+@lru_cache(maxsize=10_000)
+def _hash_of_key(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()
 
 
 # Reading.

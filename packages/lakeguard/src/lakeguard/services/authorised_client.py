@@ -11,6 +11,7 @@ from lakeguard.access.permission import OwnRun, OwnTask, Refusing
 from lakeguard.access.principal import Principal
 from lakeguard.access.session import Session
 from lakeguard.access.subjects import Subjects
+from lakeguard.access.visible_records import VisibleRecords
 from lakeguard.insight.comparison.redacted_answers import redacted_answer
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.privacy.private_columns import hidden_since
@@ -21,6 +22,7 @@ from lakeguard_sdk.model.notifications import Notifications
 from lakeguard_sdk.model.run import RunTicket
 from lakeguard_sdk.model.verification import Audit
 from lakeguard_sdk.ports import History, Ledger, Operations, Reader, Registry, Runs
+from lakeguard_sdk.records.repository import MetadataRepository
 from lakeguard_sdk.scheduling.tasks import Dispatch, Jobs
 
 PORTS: dict[str, type[Any]] = {
@@ -34,21 +36,24 @@ PORTS: dict[str, type[Any]] = {
     "notifications": Notifications,
     "jobs": Jobs,
     "dispatch": Dispatch,
+    "records": MetadataRepository,
 }
 """The ports of a client, by their name in it."""
 
 
 def authorised_client(whole: Client, context: PlaneContext, principal: Principal) -> Client:
     """``whole`` has the ports of the organisation, for this actor. Nothing is delivered by it."""
+    session, subjects = Session(context, principal), Subjects(context)
     guard = Guard(
         context,
-        Session(context, principal),
-        Subjects(context),
+        session,
+        subjects,
         lambda name: personal_columns(context, name),
         lambda answer, hidden: redacted_answer(answer, hidden, whole.reader.decision),
     )
+    seen = replace(whole, records=VisibleRecords(whole.records, session, subjects))
     ports = {
-        name: Authorised(getattr(whole, name), name, kind, guard) for name, kind in PORTS.items()
+        name: Authorised(getattr(seen, name), name, kind, guard) for name, kind in PORTS.items()
     }
     client = replace(whole, delivery=None, spark_options={}, **cast("dict[str, Any]", ports))
     if principal.task is None:
