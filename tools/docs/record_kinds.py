@@ -172,7 +172,7 @@ def kind_pages() -> dict[str, Callable[[], str]]:
 
 def _index() -> str:
     rows = [
-        f"| [`{kind.kind}`]({kind.kind}.md) | {_kept(kind)} | {kind.description} |"
+        f"| [`{kind.kind}`]({kind.kind}.md) | {_retention(kind)} | {kind.description} |"
         for kind in (payload.kind() for payload, *_ in EXAMPLES)
     ]
     return "\n".join(
@@ -200,7 +200,7 @@ def _page(kind: MetadataKind) -> str:
             "",
             f"# {kind.kind}",
             "",
-            f"{kind.description} Kept {_kept(kind)}.{apart}",
+            f"{kind.description} Kept {_retention(kind)}.{apart}",
             "",
             "## Example",
             "",
@@ -214,7 +214,7 @@ def _page(kind: MetadataKind) -> str:
     )
 
 
-def _kept(kind: MetadataKind) -> str:
+def _retention(kind: MetadataKind) -> str:
     return "for ever" if kind.keep_days is None else f"{kind.keep_days} days"
 
 

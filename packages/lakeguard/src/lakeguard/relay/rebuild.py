@@ -297,7 +297,7 @@ def _fill(tx: Transaction, table: Table, columns: Sequence[str], rows: Sequence[
         tx.connection.exec_driver_sql(f"INSERT INTO {target} VALUES ({marks})", list(rows))  # noqa: S608 - names of ours
 
 
-_KEPT = frozenset({"metadata_kinds", "metadata_records", "record_positions"})
+_BESIDE = frozenset({"metadata_kinds", "metadata_records", "record_positions"})
 """The State is the only place of metadata records, and no fact of the ledger refers to them."""
 
 
@@ -305,7 +305,7 @@ def _forget(tx: Transaction) -> None:
     """Delete all rows of an organisation but its metadata records; foreign tables are left
     alone."""
     for table in reversed(metadata.sorted_tables):
-        if table.name in _KEPT:
+        if table.name in _BESIDE:
             continue
         _unguard(tx, table)
         tx.execute(delete(table).where(table.c.org_id == tx.org_id))

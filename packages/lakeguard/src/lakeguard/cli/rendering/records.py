@@ -77,7 +77,8 @@ def _json(data: dict[str, Any]) -> list[str]:
 
 def kinds_lines(kinds: Sequence[MetadataKind]) -> list[str]:
     rows = [
-        [kind.kind, f"{kind.version}", _kept(kind), escaped(kind.description)] for kind in kinds
+        [kind.kind, f"{kind.version}", _retention(kind), escaped(kind.description)]
+        for kind in kinds
     ]
     return table(("KIND", "VERSION", "KEPT", "DESCRIPTION"), rows)
 
@@ -85,7 +86,7 @@ def kinds_lines(kinds: Sequence[MetadataKind]) -> list[str]:
 def kind_lines(kind: MetadataKind) -> list[str]:
     identity = ", ".join(map(escaped, kind.identity)) or "-"
     return [
-        f"{strong(kind.kind)}  version {kind.version}, kept {_kept(kind)}",
+        f"{strong(kind.kind)}  version {kind.version}, kept {_retention(kind)}",
         escaped(kind.description),
         f"facts of one run differ by: {identity}",
         "",
@@ -93,7 +94,7 @@ def kind_lines(kind: MetadataKind) -> list[str]:
     ]
 
 
-def _kept(kind: MetadataKind) -> str:
+def _retention(kind: MetadataKind) -> str:
     if kind.keep_days is None:
         return "for ever"
     return f"{plural(kind.keep_days, 'day')}, then {kind.expired}"
