@@ -117,17 +117,15 @@ def _fact_rows(mark: str, count: int) -> Iterator[tuple[Table, list[dict[str, An
         ],
     )
     yield (
-        schema.metadata_records,
+        schema.column_lineage,
         [
             {
                 **own,
-                "record_id": n,
-                "kind": "ingestion_volume",
-                "target": "{}",
-                "payload": body,
-                "produced_at": at,
-                "producer_id": "bench",
-                "context": "{}",
+                "dataset_id": n,
+                "version": 1,
+                "column_name": "a",
+                "input_dataset_id": "ds",
+                "input_column": "b",
             }
             for n in numbers
         ],

@@ -64,6 +64,12 @@ ASKS = {
     "undo": f"bronze.nothing {REASON}",
     "waive": f"bronze.nothing rule --until 2099-01-01 {REASON} --approver ada",
     "waivers": "",
+    "records latest": "lake.bronze.nothing --kind quality_result",
+    "records history": "lake.bronze.nothing --kind quality_result",
+    "records query": "",
+    "records tail": "",
+    "records kinds": "",
+    "records validate": "records.jsonl",
     **{
         f"{topic} {verb}": more
         for topic in ("notifications", "alerts", "events")
@@ -135,6 +141,7 @@ def folder(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "dataset: bronze.nothing\nowner: tests\ndomain: tests\nsource: numbers\n"
         "load: {type: FULL}\ncolumns: {id: {type: long}}\n"
     )
+    (tmp_path / "records.jsonl").write_text("")
     (tmp_path / "rows.sql").write_text(
         "INSERT INTO policy_rules (policy_id, policy_type, policy_expression, enforcement, active)"
         " VALUES ('p', 'NOTHING', 'x', 'BLOCK', true);"

@@ -8,6 +8,7 @@ from pathlib import Path
 from tools.docs.api_reference import api_reference, published_openapi
 from tools.docs.editor_schema import editor_schema
 from tools.docs.error_codes import error_reference
+from tools.docs.record_kinds import kind_pages
 from tools.docs.rule_catalogue import macros_reference
 from tools.docs.rules_and_policies import policies_reference, rules_reference
 from tools.docs.schema_changes import schema_reference
@@ -18,6 +19,7 @@ SHIPPED_SCHEMA = "packages/lakeguard/src/lakeguard/registry/definitions.schema.j
 """The wheel holds the schema too: a project keeps the one of its installed version."""
 
 PAGES: dict[str, Callable[[], str]] = {
+    **kind_pages(),
     "docs/reference/api.md": api_reference,
     "docs/reference/catalogue.md": macros_reference,
     "docs/reference/definitions.schema.json": editor_schema,
@@ -41,6 +43,7 @@ def write_pages(root: Path = ROOT) -> list[str]:
     """Write the files that are stale; return their names."""
     stale = stale_pages(root)
     for name, text in stale.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, "utf-8")
     return sorted(stale)
 

@@ -132,8 +132,15 @@ def _changes(name: str) -> str:
     if mutable is None:
         return f"append-only ({guards})."
     columns = ", ".join(f"`{column}`" for column in mutable)
-    leave = " Rows leave once they are delivered." if name in QUEUES else ""
-    return f"only {columns}; every other column stays as it was written ({guards}).{leave}"
+    return f"only {columns}; every other column stays as it was written ({guards}).{_leaving(name)}"
+
+
+def _leaving(name: str) -> str:
+    if name not in QUEUES:
+        return ""
+    if name == "metadata_records":
+        return " Rows leave when their kind is no longer kept."
+    return " Rows leave once they are delivered."
 
 
 def _ledger(name: str, note: TableNote) -> str:

@@ -41,9 +41,10 @@ NAMING = OPTIONAL | {
         "invalidation_id",
         "plan",
     ),
+    *("record", "records", "target", "query"),
     *("profile", "reports", "run_id", "table_id", "task_id", "ticket", "tickets", "waiver_id"),
 }
-NO_IDS = frozenset({"topic", "channel", "version", "commit"})
+NO_IDS = frozenset({"topic", "channel", "version", "commit", "kind"})
 
 
 def takes_an_id(operation: Operation) -> bool:

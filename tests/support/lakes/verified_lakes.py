@@ -21,6 +21,7 @@ from lakeguard.lake.delta import DeltaTables
 from lakeguard.notifications.sender import NotificationSender
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.run_port import PromotionRuns
+from lakeguard.records.sql_repository import SqlRepository
 from lakeguard.relay.attach import attach
 from lakeguard.relay.chain_recount import Recount, links_in
 from lakeguard.relay.deliver import Ledger
@@ -91,6 +92,7 @@ class ProvenLake:
             ),
             jobs=EmbeddedJobs(context),
             dispatch=EmbeddedDispatch(context),
+            records=SqlRepository(context),
             history=StateHistory(OrganisationState.of(self.database, ORG), context.lake),
             lake=context.lake,
         )

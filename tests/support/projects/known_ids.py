@@ -25,9 +25,13 @@ from lakeguard_sdk.model.row_ranges import WHOLE
 from lakeguard_sdk.model.run import Failure, RunTicket
 from lakeguard_sdk.model.streams import StreamReport, StreamState
 from lakeguard_sdk.model.table_operations import Compacted
+from lakeguard_sdk.records.kinds import MetadataKind
+from lakeguard_sdk.records.query import MetadataQuery
+from lakeguard_sdk.records.record import MetadataRecord, MetadataTarget
 from lakeguard_sdk.scheduling.invalidations import Reason
 from lakeguard_sdk.scheduling.process_identity import this_process
 from lakeguard_sdk.scheduling.tasks import TaskReport
+from tests.support.cases.records import quality
 from tests.support.lakes.quarantined_by_hand import ByHand, definitions
 from tests.support.projects.jobs import JOB, trigger
 from tests.support.projects.planes import NUMBERS
@@ -43,6 +47,8 @@ OPTIONAL = frozenset({"name", "job", "only", "to", "declared", "dataset"})
 MADE = re.compile(r"\b(?:[a-z]{2,8}_[0-9A-HJKMNP-TV-Z]{26}|op_[0-9a-f]{32}|[0-9a-f]{40,64})\b")
 SIGNATURE = re.compile(r"[A-Za-z0-9+/]{86}==")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT[0-9:.]+Z")
+
+ODD = MetadataKind(kind="odd", json_schema={"type": "object"})
 
 
 @dataclass(frozen=True)
@@ -119,7 +125,19 @@ class Ids:
             "topic": "alerts",
             "channel": "webhook",
             "text": "numbers",
+            "record": self.record,
+            "records": [self.record],
+            "target": self.record.target,
+            "query": MetadataQuery(targets=(self.record.target,)),
+            "kind": ODD if operation.name == "records.register_kind" else self.record.kind,
         }
+
+    @property
+    def record(self) -> MetadataRecord:
+        """About the dataset, of an organisation that is none of those asked."""
+        layer, _, name = self.dataset.partition(".")
+        target = MetadataTarget(source_id="lake", schema_=layer, table=name)
+        return quality("a", target=target, run=self.run_id, tenant="third")
 
     @property
     def secret(self) -> tuple[str, ...]:

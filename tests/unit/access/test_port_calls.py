@@ -16,6 +16,8 @@ from lakeguard_sdk.client import Client
 
 LISTS = {"reader.policies", "jobs.dag_versions", "operations.reconcile", "ledger.sync"}
 """Answers about several datasets that name none."""
+RECORDS = {f"records.{name}" for name in ("latest", "history", "query", "tail", "kinds")}
+"""``VisibleRecords`` answers these."""
 
 
 def methods(kind: type[object]) -> set[str]:
@@ -38,7 +40,7 @@ def test_what_is_about_several_datasets_is_filtered() -> None:
     rows = {f"{port}.{name}": call for port, calls in CALLS.items() for name, call in calls.items()}
     lists = (About.ANYWHERE, About.TASKS_OF_JOB)
     anywhere = {name for name, call in rows.items() if call.about in lists}
-    assert anywhere - {"dispatch.check"} == (anywhere & set(SHOWN)) | LISTS
+    assert anywhere - {"dispatch.check"} == (anywhere & set(SHOWN)) | LISTS | RECORDS
     assert set(SHOWN) <= set(rows)
     optional = {
         f"{port}.{name}"

@@ -8,8 +8,8 @@ from dataclasses import replace
 import click
 import pytest
 
+from lakeguard.cli.commands.operate.doctor import doctor_lines
 from lakeguard.cli.rendering.checks import notes_lines
-from lakeguard.cli.rendering.doctor import doctor_lines
 from lakeguard.cli.rendering.replay import replay_lines
 from lakeguard.cli.rendering.runs import moves_lines, runs_lines, versions_lines
 from lakeguard.cli.rendering.show import DatasetPage, show_lines

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from lakeguard.settings import DatabaseSettings, find_project, load_settings
+from lakeguard.settings import DatabaseSettings, RecordStore, find_project, load_settings
 from lakeguard_sdk.errors import NoProject, SettingsError
 
 FULL = """\
@@ -313,3 +313,11 @@ def test_a_certificate_is_beside_the_project(tmp_path: Path) -> None:
 def test_a_schema_has_any_name_that_can_be_quoted(name: str, tmp_path: Path) -> None:
     found = load_settings(project(tmp_path, f"[env.dev]\nschema = '{name}'"))
     assert found.database.schema_name == name
+
+
+def test_records_are_in_the_state_unless_another_store_is_named(tmp_path: Path) -> None:
+    project(tmp_path, "[env.dev.records]\n")
+    assert load_settings(tmp_path).records.store is RecordStore.SQL
+    project(tmp_path, '[env.dev.records]\nstore = "elsewhere"\n')
+    with pytest.raises(SettingsError, match=r"env\.dev\.records\.store: write sql"):
+        load_settings(tmp_path)

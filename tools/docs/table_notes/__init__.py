@@ -8,6 +8,7 @@ from tools.docs.table_notes.identity import IDENTITY_NOTES
 from tools.docs.table_notes.note import Family, Invariant, TableNote
 from tools.docs.table_notes.orchestration import DISPATCH_NOTES, NOTIFICATION_NOTES
 from tools.docs.table_notes.platform import PLATFORM_NOTES, PROMOTION_NOTES
+from tools.docs.table_notes.records import RECORD_NOTES
 from tools.docs.table_notes.runs import LEDGER_NOTES, SAMPLE_NOTES, WAIVER_NOTES
 
 __all__ = ["NOTES", "Family", "Invariant", "TableNote"]
@@ -25,5 +26,6 @@ NOTES: dict[str, TableNote] = {
     **QUARANTINE_NOTES,
     **NOTIFICATION_NOTES,
     **DISPATCH_NOTES,
+    **RECORD_NOTES,
 }
 """The order is that of the page; a test compares the keys with the tables and views."""

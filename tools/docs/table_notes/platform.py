@@ -1,4 +1,4 @@
-"""Notes on what may move now, organisations, column lineage, records, and the outbox."""
+"""Notes on what may move now, organisations, column lineage, and the outbox."""
 
 from __future__ import annotations
 
@@ -128,18 +128,6 @@ PLATFORM_NOTES: dict[str, TableNote] = {
         " columns that are not known, as with a build in Python."
         " What is made of no input has no row.",
         (Invariant("An arrow is there once per version.", constraints=("pk_column_lineage",)),),
-    ),
-    "metadata_kinds": TableNote(
-        Family.RECORDS,
-        "The kinds of records that producers may send, each with its JSON schema.",
-        (Invariant("A change of a kind is a new revision.", constraints=("pk_metadata_kinds",)),),
-        unwritten=True,
-    ),
-    "metadata_records": TableNote(
-        Family.RECORDS,
-        "Facts that producers sent, as they sent them.",
-        (Invariant("A record is there once.", constraints=("metadata_records_pkey",)),),
-        unwritten=True,
     ),
     "outbox": TableNote(
         Family.OURS,

@@ -12,12 +12,24 @@ if TYPE_CHECKING:
     from lakeguard_sdk.client import Client, WorkerClient, connect
     from lakeguard_sdk.core.dataset_name import Address, DatasetName, parse_address
     from lakeguard_sdk.errors import LakeGuardError
+    from lakeguard_sdk.records.query import MetadataQuery
+    from lakeguard_sdk.records.record import (
+        MetadataContext,
+        MetadataEnvironment,
+        MetadataRecord,
+        MetadataTarget,
+    )
 
 __all__ = [
     "Address",
     "Client",
     "DatasetName",
     "LakeGuardError",
+    "MetadataContext",
+    "MetadataEnvironment",
+    "MetadataQuery",
+    "MetadataRecord",
+    "MetadataTarget",
     "WorkerClient",
     "connect",
     "parse_address",
@@ -27,6 +39,11 @@ _HOMES = {
     **dict.fromkeys(("Client", "WorkerClient", "connect"), "client"),
     **dict.fromkeys(("Address", "DatasetName", "parse_address"), "core.dataset_name"),
     "LakeGuardError": "errors",
+    "MetadataQuery": "records.query",
+    **dict.fromkeys(
+        ("MetadataContext", "MetadataEnvironment", "MetadataRecord", "MetadataTarget"),
+        "records.record",
+    ),
 }
 
 

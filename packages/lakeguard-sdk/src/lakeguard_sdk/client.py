@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from lakeguard_sdk.model.source_preview import SourcePreview
     from lakeguard_sdk.model.verification import Audit
     from lakeguard_sdk.ports import History, Ledger, Operations, Reader, Registry, Runs
+    from lakeguard_sdk.records.repository import MetadataRepository
     from lakeguard_sdk.scheduling.tasks import Dispatch, Jobs
 
 PLANES = "lakeguard_sdk.planes"
@@ -80,6 +81,7 @@ class Client:
     notifications: Notifications
     jobs: Jobs
     dispatch: Dispatch
+    records: MetadataRepository
     lake: str
     project: str = ""
     delivery: DeliveryLoop | None = None

@@ -20,7 +20,7 @@ from lakeguard.promotion.context import PlaneContext
 from lakeguard.relay.attach import attach
 from lakeguard.relay.delivery_loop import DeliveryLoop
 from lakeguard.relay.relay import Relay
-from lakeguard.settings import FileCheck, Settings, load_settings
+from lakeguard.settings import FileCheck, RecordStore, Settings, load_settings
 from lakeguard.state.database import Database, sqlite_url
 from lakeguard.state.health_check import set_damaged_apart
 from lakeguard.state.schema_revision import SCHEMA_HEAD
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from lakeguard_sdk.model.run import RunTicket
     from lakeguard_sdk.model.verification import Audit, Migrated, Rebuilt, VerifyReport
     from lakeguard_sdk.ports import History, Ledger, Operations, Reader, Registry, Runs
+    from lakeguard_sdk.records.repository import MetadataRepository
     from lakeguard_sdk.scheduling.tasks import Dispatch, Jobs
 
 
@@ -182,6 +183,7 @@ def all_ports(
         jobs=_jobs(context, senders[Topic.EVENT]),
         dispatch=_dispatch(context),
         history=_history(context, settings.lake),
+        records=_records(context, settings),
         lake=settings.lake,
         project=str(settings.folder),
         spark_options=settings.spark,
@@ -202,6 +204,7 @@ def client_of_run(reader: Reader, runs: Runs, ticket: RunTicket, lake: str, proj
         jobs=cast("Jobs", Refusing(holder, "jobs")),
         dispatch=cast("Dispatch", Refusing(holder, "dispatch")),
         history=cast("History", Refusing(holder, "history")),
+        records=cast("MetadataRepository", Refusing(holder, "records")),
         lake=lake,
         project=project,
     )
@@ -345,6 +348,15 @@ def _history(context: PlaneContext, lake: str) -> History:
     from lakeguard.insight.history.port import StateHistory
 
     return StateHistory(context, lake)
+
+
+@_on_first_call
+def _records(context: PlaneContext, settings: Settings) -> MetadataRepository:
+    match settings.records.store:
+        case RecordStore.SQL:
+            from lakeguard.records.sql_repository import SqlRepository
+
+            return SqlRepository(context)
 
 
 @_on_first_call

@@ -12,6 +12,7 @@ from lakeguard_sdk.api.operation import Effect, Operation
 from lakeguard_sdk.model.notifications import Notifications
 from lakeguard_sdk.model.verification import Audit
 from lakeguard_sdk.ports import History, Ledger, Operations, Reader, Registry, Runs
+from lakeguard_sdk.records.repository import MetadataRepository
 from lakeguard_sdk.scheduling.tasks import Dispatch, Jobs
 
 PORTS: dict[str, type] = {
@@ -25,6 +26,7 @@ PORTS: dict[str, type] = {
     "jobs": Jobs,
     "dispatch": Dispatch,
     "audit": Audit,
+    "records": MetadataRepository,
 }
 """By the name that ``Client`` gives them."""
 
@@ -218,6 +220,17 @@ _AUDIT = (
     _get("audit.head", "/audit/head"),
 )
 
+_RECORDS = (
+    _again("records.store", "/records", rows=True),
+    _again("records.bulk_store", "/records/bulk", "stored", rows=True),
+    _get("records.latest", "/records/latest", "record"),
+    _get("records.history", "/records/history", "records"),
+    _ask("records.query", "/records/query"),
+    _get("records.tail", "/records/tail"),
+    _get("records.kinds", "/record-kinds", "kinds"),
+    _put("records.register_kind", "/record-kinds/{kind.kind}"),
+)
+
 OPERATIONS: tuple[Operation, ...] = (
     *_READER,
     *_RUNS,
@@ -229,6 +242,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *_JOBS,
     *_DISPATCH,
     *_AUDIT,
+    *_RECORDS,
 )
 
 

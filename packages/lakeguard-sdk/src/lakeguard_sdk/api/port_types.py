@@ -25,7 +25,7 @@ MOST_ITEMS = 10_000
 """The largest ``limit``."""
 LARGEST_NUMBER = 2**63 - 1
 MISSING = inspect.Parameter.empty
-_QUERY_NAMES = {"at": "as_of"}
+_QUERY_NAMES = {"at": "as_of", "schema_": "schema"}
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ def types_of(operation: Operation) -> Types:
         elif operation.has_body:
             body[name] = parameter
         elif name not in dotted:
-            query.append(parameter)
+            query += _fields(parameter)
     if not operation.has_body:
         query += spread
     result = hints["return"]
@@ -233,6 +233,23 @@ def _path(
                 shown = _QUERY_NAMES.get(name, name)
                 spread.append(Parameter(shown, kind, info.get_default(), source=whole))
     return tuple(path), spread
+
+
+def _fields(parameter: Parameter) -> list[Parameter]:
+    """A model in a query is its fields, without those that hold data of any form."""
+    kind = parameter.kind
+    if not (isinstance(kind, type) and issubclass(kind, FrozenModel)):
+        return [parameter]
+    return [
+        Parameter(
+            _QUERY_NAMES.get(name, name),
+            _on_the_wire(info.annotation),
+            MISSING if info.is_required() else info.get_default(call_default_factory=True),
+            source=parameter.name,
+        )
+        for name, info in kind.model_fields.items()
+        if get_origin(info.annotation) is not dict
+    ]
 
 
 def field_of(parameter: Parameter) -> str:

@@ -12,7 +12,7 @@ _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
 _SHIFTS = range(120, -1, -10)
 PREFIXES = frozenset(
     "run dec ver task int src tgt job dag mat mnt off apl wvr prf alr inv lease state".split()  # noqa: SIM905 - words
-) | {"grt", "tok", "key", "acc", "ist"}
+) | {"grt", "tok", "key", "acc", "ist", "log"}
 
 
 def new_id(prefix: str) -> str:

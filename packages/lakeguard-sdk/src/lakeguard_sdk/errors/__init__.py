@@ -47,6 +47,8 @@ LakeGuardError
 │   │     UnknownOperation LG-1701, PageExpired LG-1702, KeyReused LG-1703, RequestRefused LG-1704,
 │   │     FolderNeeded LG-1705, ListenerOpen LG-1706, CertificateUnusable LG-1707,
 │   │     TracesUnavailable LG-1708, SourceOutsideRoots LG-1709, ServiceUrlInvalid LG-1710
+│   ├── records
+│   │     UnknownKind LG-1801, RecordRefused LG-1802, KindRefused LG-1803, UnknownCursor LG-1804
 │   └── data
 │         UnknownCheck LG-1301, WaiverInvalid LG-1302, UnknownWaiver LG-1303,
 │         NothingQuarantined LG-1501, DiscardInvalid LG-1502, UnknownRowRange LG-1661,
@@ -72,6 +74,8 @@ LakeGuardError
 │   ├── service
 │   │     NotAuthenticated LG-3401, DefinitionsChanged LG-3402, KeyInUse LG-3403*,
 │   │     ServiceBusy LG-3404*, RateLimited LG-3405*
+│   ├── records
+│   │     RecordConflict LG-3501
 │   └── data
 │         NotWaivable LG-3007, NotJudged LG-3011, SampleRefused LG-3008,
 │         SampleNotMasked LG-3009, ProfileRefused LG-3015, ProfileNotMasked LG-3016,
@@ -97,7 +101,9 @@ LakeGuardError
 │   │     ReportOverdue LG-5659*
 │   └── notifications
 │         AlertNotSent LG-5201, EventNotSent LG-5202
-└── StateError: the state database or ledger cannot be used: exit 1
+└── StateError: the state database, ledger or records cannot be used: exit 1
+    ├── records
+    │     RecordsDamaged LG-6301, RecordsUnavailable LG-6302*
     └── state
           StateMissing LG-6001, StateMismatch LG-6002, StateUnavailable LG-6003*,
           StateRefused LG-6004, SemanticsUnknown LG-6005, StateLoginRefused LG-6006,
@@ -362,6 +368,15 @@ from lakeguard_sdk.errors.data import (
     WaiverInvalid as WaiverInvalid,
     WithdrawalReasonNeeded as WithdrawalReasonNeeded,
     DiscardInvalid as DiscardInvalid,
+)
+from lakeguard_sdk.errors.records import (
+    KindRefused as KindRefused,
+    RecordConflict as RecordConflict,
+    RecordRefused as RecordRefused,
+    RecordsDamaged as RecordsDamaged,
+    RecordsUnavailable as RecordsUnavailable,
+    UnknownCursor as UnknownCursor,
+    UnknownKind as UnknownKind,
 )
 from lakeguard_sdk.errors.service import (
     CertificateUnusable as CertificateUnusable,

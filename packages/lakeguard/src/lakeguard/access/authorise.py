@@ -17,7 +17,13 @@ from lakeguard.access.principal import (
 )
 
 _VIEWER = frozenset({Action.READ})
-_ENGINEER = _VIEWER | {Action.DEFINE, Action.RUN, Action.DEPLOY, Action.WORK}
+_ENGINEER = _VIEWER | {
+    Action.DEFINE,
+    Action.RUN,
+    Action.DEPLOY,
+    Action.WORK,
+    Action.EMIT,
+}
 _STEWARD = _ENGINEER | {Action.CURATE}
 
 ACTIONS: dict[Role, frozenset[Action]] = {
@@ -55,13 +61,19 @@ def may(principal: Principal, action: Action, subject: Subject = ORGANISATION) -
     """More grants never allow less; an action on the organisation needs a grant on all of it."""
     if any(action in grant.actions and grant.on.covers(subject) for grant in principal.grants):
         return ALLOWED
-    where = f"on {subject.dataset}" if subject.dataset else "on the organisation"
+    where = f"on {_named(subject)}"
     if any(action in grant.actions for grant in principal.grants):
         return Verdict(f"it may {action} elsewhere, but not {where}")
     if principal.kind is PrincipalKind.USER:
         wanted = next((role for role in Role if action in ACTIONS[role]), None)
         return Verdict(f"it needs the role {wanted} {where}" if wanted else "no role allows it")
     return Verdict(f"its scope does not include {action} {where}")
+
+
+def _named(subject: Subject) -> str:
+    if subject.record_kind:
+        return f"records of {subject.record_kind} in namespace {subject.record_namespace}"
+    return str(subject.dataset or "the organisation")
 
 
 def may_anywhere(principal: Principal, action: Action) -> bool:

@@ -152,6 +152,10 @@ class Guard:
                 return (_found(look_up.of_task(first.task_id)),)
             case About.TASKS_OF_JOB:
                 return (_found(look_up.of_job(str(given.fields["job"]))),)
+            case About.RECORD:
+                return look_up.of_records([first])
+            case About.RECORDS:
+                return look_up.of_records(first)
             case About.RUNS:
                 return tuple(_found(look_up.of_run(str(each))) for each in given.values[:2])
         by_id: dict[About, Callable[[str], Subject | None]] = {
@@ -332,6 +336,8 @@ def _is_anywhere(call: PortCall, given: Given) -> bool:
 
 def _hides(call: PortCall, subject: Subject) -> bool:
     """Whether the subject exists, which not everyone may learn."""
+    if call.about in (About.RECORD, About.RECORDS):  # a producer knows what it writes about
+        return False
     named = (About.TASK, About.TICKET, About.JOB, About.TASKS_OF_JOB)
     return (bool(subject.dataset_id) and not subject.planned) or call.about in named
 

@@ -275,6 +275,8 @@ def shown_namespace(on: Namespace, names: dict[str, str]) -> str:
             return on.name
         case NamespaceKind.DATASET:
             return names.get(on.name, on.name)
+        case NamespaceKind.RECORDS:
+            return f"records:{on.name}"
 
 
 def shown_namespaces(tx: Transaction, found: Sequence[Namespace]) -> list[str]:

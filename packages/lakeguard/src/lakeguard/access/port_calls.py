@@ -34,6 +34,9 @@ class About(StrEnum):
     DEFINITIONS = "definitions"
     PLAN = "plan"
     PROFILE = "profile"
+    RECORD = "record"
+    RECORDS = "records"
+    """What the records are about, each of them."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +57,9 @@ class PortCall:
 
     @property
     def is_logged(self) -> bool:
-        """Whether an allowed call is logged. What workers do is recorded as facts anyway."""
-        return self.action not in (Action.READ, Action.WORK)
+        """Whether an allowed call is logged. What workers and producers do is recorded as facts
+        anyway."""
+        return self.action not in (Action.READ, Action.WORK, Action.EMIT)
 
 
 def _all(action: Action, about: About, names: str) -> dict[str, PortCall]:
@@ -164,6 +168,14 @@ DISPATCH = {
     **_all(_WORK, About.ORGANISATION, "keep hand_over report report_all"),
 }
 
+RECORDS = {
+    "store": PortCall(Action.EMIT, About.RECORD),
+    "bulk_store": PortCall(Action.EMIT, About.RECORDS),
+    # Answered by ``VisibleRecords``.
+    **_all(_READ, About.ANYWHERE, "latest history query tail kinds"),
+    "register_kind": PortCall(Action.DEFINE, About.ORGANISATION),
+}
+
 CALLS: dict[str, dict[str, PortCall]] = {
     "reader": READER,
     "history": HISTORY,
@@ -175,4 +187,5 @@ CALLS: dict[str, dict[str, PortCall]] = {
     "notifications": NOTIFICATIONS,
     "jobs": JOBS,
     "dispatch": DISPATCH,
+    "records": RECORDS,
 }

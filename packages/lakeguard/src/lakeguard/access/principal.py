@@ -10,6 +10,7 @@ from lakeguard_sdk.core.dataset_name import DatasetName, check_word
 from lakeguard_sdk.core.enums import Layer
 from lakeguard_sdk.errors import BadName, BadNamespace
 from lakeguard_sdk.model.run import RunTicket
+from lakeguard_sdk.records.record import is_kind as is_record_kind
 
 
 class Action(StrEnum):
@@ -27,6 +28,8 @@ class Action(StrEnum):
     """Waives, rolls back, pins, discards, approves and invalidates."""
     WORK = "work"
     """Claims tasks and reports on them, as a worker or dispatcher does."""
+    EMIT = "emit"
+    """Stores metadata records, as a producer does."""
     ADMINISTER = "administer"
     """Manages users, grants and tokens."""
 
@@ -47,12 +50,17 @@ class NamespaceKind(StrEnum):
     DOMAIN = "domain"
     LAYER = "layer"
     DATASET = "dataset"
+    RECORDS = "records"
+
+
+ANY_RECORDS = "*"
 
 
 @dataclass(frozen=True)
 class Namespace:
-    """The scope of a grant: everything, a domain, a layer, or a dataset. A stored grant identifies
-    a dataset by id, a grant from a token by name."""
+    """The scope of a grant: everything, a domain, a layer, a dataset, or metadata records. A stored
+    grant identifies a dataset by id, a grant from a token by name. Records are named ``KIND``, or
+    ``KIND@NAMESPACE`` for those of one namespace; ``*`` is any kind."""
 
     kind: NamespaceKind = NamespaceKind.ORGANISATION
     name: str = ""
@@ -67,6 +75,10 @@ class Namespace:
                 return subject.dataset is not None and subject.dataset.layer == self.name
             case NamespaceKind.DATASET:
                 return bool(self.name) and self.name in (subject.dataset_id, subject.dataset)
+            case NamespaceKind.RECORDS:
+                kind, one, namespace = self.name.partition("@")
+                is_kind = bool(subject.record_kind) and kind in (ANY_RECORDS, subject.record_kind)
+                return is_kind and (not one or namespace == subject.record_namespace)
 
 
 EVERYTHING = Namespace()
@@ -74,7 +86,8 @@ EVERYTHING = Namespace()
 
 @dataclass(frozen=True)
 class Subject:
-    """What a call is about: a dataset, or the organisation as a whole."""
+    """What a call is about: a dataset, metadata records of one kind and namespace, which may be
+    about a dataset, or the organisation as a whole."""
 
     dataset: DatasetName | None = None
     domain: str = ""
@@ -82,6 +95,8 @@ class Subject:
     """Empty for a dataset that is not registered yet."""
     planned: bool = False
     """Whether a plan defines it, so that its author knows of it anyway."""
+    record_kind: str = ""
+    record_namespace: str = ""
 
 
 ORGANISATION = Subject()
@@ -150,13 +165,17 @@ class Principal:
 
 
 _DOMAIN = "domain:"
+_RECORDS = "records:"
+_LONGEST_NAME = 300
 
 
 def parse_namespace(text: str) -> Namespace:
-    """``domain:sales``, ``gold``, ``gold.sales``, or empty for everything. A dataset is identified
-    by name."""
+    """``domain:sales``, ``gold``, ``gold.sales``, ``records:recon_result``,
+    ``records:recon_result@team``, or empty for everything. A dataset is identified by name."""
     if not text:
         return EVERYTHING
+    if text.startswith(_RECORDS):
+        return _records_namespace(text)
     if text.startswith(_DOMAIN):
         name = text.removeprefix(_DOMAIN)
         if not name.strip() or not name.isprintable():
@@ -168,6 +187,17 @@ def parse_namespace(text: str) -> Namespace:
         return Namespace(NamespaceKind.DATASET, DatasetName(text))
     except BadName:
         raise BadNamespace(namespace=text) from None
+
+
+def _records_namespace(text: str) -> Namespace:
+    name = text.removeprefix(_RECORDS)
+    kind, one, namespace = name.partition("@")
+    is_kind = kind == ANY_RECORDS or is_record_kind(kind)
+    if not is_kind or bool(one) != bool(namespace) or not name.isprintable():
+        raise BadNamespace(namespace=text)
+    if len(name) > _LONGEST_NAME:
+        raise BadNamespace(namespace=text[:_LONGEST_NAME])
+    return Namespace(NamespaceKind.RECORDS, name)
 
 
 def check_organisation(name: str) -> str:

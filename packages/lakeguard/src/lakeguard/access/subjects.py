@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -23,7 +23,10 @@ from lakeguard.state.schema import (
     waivers,
 )
 from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.records.record import MetadataRecord, MetadataTarget
 
+LAKE = "lake"
+"""The source of records about datasets: their schema is the layer, their table the name."""
 _MOST_READERS = 32
 """Principals whose readable datasets are cached."""
 
@@ -53,6 +56,17 @@ class Subjects:
         with self.state.read() as tx:
             found = _registered(tx.org_id).where(dataset_registry.c.dataset_name.in_(wanted))
             return {str(row.dataset_name): _subject(row) for row in tx.execute(found)}
+
+    def of_records(self, records: Iterable[MetadataRecord]) -> tuple[Subject, ...]:
+        """What these records are about. A target of the lake is a dataset if it is registered."""
+        wanted = {
+            (dataset_in(record.target), record.kind, record.context.namespace) for record in records
+        }
+        known = self.of_datasets(name for name, _, _ in wanted if name)
+        return tuple(
+            replace(known.get(name, ORGANISATION), record_kind=kind, record_namespace=namespace)
+            for name, kind, namespace in sorted(wanted)
+        )
 
     def of_key(self, dataset_id: str) -> Subject | None:
         view = dataset_registry.c
@@ -106,6 +120,13 @@ class Subjects:
         with self.state.read() as tx:
             row = tx.execute(query(tx.org_id)).first()
         return None if row is None else _subject(row)
+
+
+def dataset_in(target: MetadataTarget) -> str:
+    """The name of a dataset that a record may be about; empty if it is about something else."""
+    if target.source_id.casefold() != LAKE:
+        return ""
+    return f"{target.schema_}.{target.table}".casefold()
 
 
 @lru_cache(maxsize=_MOST_READERS)

@@ -30,9 +30,11 @@ VALUES_OF_ROWS = frozenset(
     }
 )
 """Fields of evidence, profiles and samples."""
-CHECKED_BY_PORTS = frozenset({"approver", "message", "notes", "reason", "set_to", "why"})
+CHECKED_BY_PORTS = frozenset(
+    {"approver", "message", "notes", "reason", "record", "records", "set_to", "why"}
+)
 """Fields in which the ports themselves refuse or mask credentials."""
-_LIMITED_BY_PORTS = frozenset({"given", "message", "notes", "plan"})
+_LIMITED_BY_PORTS = frozenset({"given", "message", "notes", "plan", "record", "records"})
 _FREE_KEYS = frozenset({"config", "details", "options", "outputs", "unmeasured"})
 """Fields with arbitrary keys."""
 LONGEST_TEXT = 65_536
@@ -137,7 +139,7 @@ def read_call(
         if name in values:  # the whole value is in the body
             _require_same(values[name], fields)
         else:
-            values[name] = types.parameters[name].kind(**fields)
+            values[name] = _made(types.parameters[name], fields)
     return values, answers
 
 
@@ -187,6 +189,13 @@ def _read_body(types: Types, body: bytes, values: dict[str, Any], answers: dict[
     for name in found.model_fields_set:
         value = getattr(found, name)
         (answers if name in types.callbacks else values)[name] = value
+
+
+def _made(parameter: Parameter, fields: Mapping[str, Any]) -> Any:
+    try:
+        return parameter.kind(**fields)
+    except ValidationError as error:
+        raise Declined(_UNPROCESSABLE, wrong_values(error, parameter.name)) from None
 
 
 def _require_same(whole: Any, fields: Mapping[str, Any]) -> None:

@@ -297,9 +297,16 @@ def _fill(tx: Transaction, table: Table, columns: Sequence[str], rows: Sequence[
         tx.connection.exec_driver_sql(f"INSERT INTO {target} VALUES ({marks})", list(rows))  # noqa: S608 - names of ours
 
 
+_BESIDE = frozenset({"metadata_kinds", "metadata_records", "record_positions"})
+"""The State is the only place of metadata records, and no fact of the ledger refers to them."""
+
+
 def _forget(tx: Transaction) -> None:
-    """Delete all rows of an organisation; foreign tables are left alone."""
+    """Delete all rows of an organisation but its metadata records; foreign tables are left
+    alone."""
     for table in reversed(metadata.sorted_tables):
+        if table.name in _BESIDE:
+            continue
         _unguard(tx, table)
         tx.execute(delete(table).where(table.c.org_id == tx.org_id))
     for statement in missing_guards(tx.connection).values():

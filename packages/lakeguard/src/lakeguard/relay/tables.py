@@ -27,11 +27,14 @@ PRIVATE = frozenset(
         "trigger_cursors",
         "stream_reports",
         "dataset_search",
+        "metadata_kinds",
+        "metadata_records",
+        "record_positions",
         CHAIN,
     }
 )
 """Not mirrored row by row: relay tables, hashes of secrets, cursors, keys of requests, reports of
-streams, the search index. The chain is written with its batch."""
+streams, the search index, metadata records. The chain is written with its batch."""
 
 IDENTITY_FOLDER, SAMPLES_FOLDER = "_identity", "_samples"
 PROTECTED: dict[str, str] = {

@@ -11,6 +11,7 @@ from lakeguard.access.permission import OwnRun, OwnTask, Refusing
 from lakeguard.access.principal import Principal
 from lakeguard.access.session import Session
 from lakeguard.access.subjects import Subjects
+from lakeguard.access.visible_records import VisibleRecords
 from lakeguard.insight.comparison.redacted_answers import redacted_answer
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.privacy.private_columns import hidden_since
@@ -25,15 +26,17 @@ from lakeguard_sdk.scheduling.tasks import Dispatch
 
 def authorised_client(whole: Client, context: PlaneContext, principal: Principal) -> Client:
     """``whole`` has the unchecked ports of the organisation. The client delivers nothing."""
+    session, subjects = Session(context, principal), Subjects(context)
     guard = Guard(
         context,
-        Session(context, principal),
-        Subjects(context),
+        session,
+        subjects,
         lambda name: personal_columns(context, name),
         lambda answer, hidden: redacted_answer(answer, hidden, whole.reader.decision),
     )
+    seen = replace(whole, records=VisibleRecords(whole.records, session, subjects))
     ports = {
-        name: Authorised(getattr(whole, name), name, kind, guard) for name, kind in PORTS.items()
+        name: Authorised(getattr(seen, name), name, kind, guard) for name, kind in PORTS.items()
     }
     client = replace(whole, delivery=None, spark_options={}, **cast("dict[str, Any]", ports))
     if principal.task is None:

@@ -45,6 +45,8 @@ from lakeguard.settings.settings import (
     InboxSettings,
     MaintenanceSettings,
     OutboundSettings,
+    RecordsSettings,
+    RecordStore,
     SecretReference,
     SecretsSettings,
     ServiceSettings,
@@ -67,7 +69,7 @@ TOP_KEYS = ("default_env", "env", "alerts", "events", "inbox")
 ENV_KEYS = (
     "lake", "database", "schema", "password", "owner", "owner_password", "organisation", "spark",
     "maintenance", "alerts", "events", "dispatch", "inbox", "check_files", "secrets", "storage",
-    "outbound", "audit", "identity", "service",
+    "outbound", "audit", "identity", "service", "records",
 )  # fmt: skip
 DEFAULT_DATABASE = "sqlite:.lakeguard/state.db"
 SERVER_FILES = ("sslcert", "sslkey", "sslrootcert")
@@ -137,6 +139,7 @@ class _Reader(SettingsText):
             audit=self._audit(table, f"{where}.audit"),
             identity=self._identity(table, f"{where}.identity"),
             service=self._service(table, f"{where}.service"),
+            records=self._records(table, f"{where}.records"),
         )
 
     def _lake(self, table: Mapping[str, Any], key: str) -> str:
@@ -287,10 +290,7 @@ class _Reader(SettingsText):
             yield name, text
 
     def _check_files(self, table: Mapping[str, Any], key: str) -> FileCheck:
-        text = self.text(table, "check_files", key, FileCheck.FOOTERS)
-        if text not in list(FileCheck):
-            raise self.error(f"{key}: write {' or '.join(FileCheck)}")
-        return FileCheck(text)
+        return self.choice(table, "check_files", key, FileCheck.FOOTERS)
 
     def _maintenance(self, table: Mapping[str, Any], where: str) -> MaintenanceSettings:
         section = self.table(table, "maintenance", where)
@@ -377,6 +377,12 @@ class _Reader(SettingsText):
         from lakeguard.settings.service import read_service
 
         return read_service(self, self.table(table, "service", where), where)
+
+    def _records(self, table: Mapping[str, Any], where: str) -> RecordsSettings:
+        section = self.table(table, "records", where)
+        self.check_keys(section, RecordsSettings.model_fields, where)
+        store = self.choice(section, "store", f"{where}.store", RecordStore.SQL)
+        return RecordsSettings(store=store)
 
     def _inbox(self, table: Mapping[str, Any], where: str) -> InboxSettings:
         of_all = self._inbox_of(self.data, "inbox")

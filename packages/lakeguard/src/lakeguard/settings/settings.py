@@ -275,6 +275,19 @@ class ServiceSettings(FrozenModel):
     """URL of the OpenTelemetry collector that gets traces over OTLP/HTTP."""
 
 
+class RecordStore(StrEnum):
+    """Where metadata records are."""
+
+    SQL = "sql"
+    """In the State."""
+
+
+class RecordsSettings(FrozenModel):
+    """Metadata records."""
+
+    store: RecordStore = RecordStore.SQL
+
+
 class StorageSettings(FrozenModel):
     """How the object store of a lake is reached. Without keys, by the standard chain of the cloud:
     environment, profile, web identity, instance."""
@@ -311,6 +324,7 @@ class Settings(FrozenModel):
     audit: AuditSettings = AuditSettings()
     identity: IdentitySettings = IdentitySettings()
     service: ServiceSettings = ServiceSettings()
+    records: RecordsSettings = RecordsSettings()
 
     def reach_lake(self) -> None:
         """Tell this process how to reach the object store of the lake; keys are resolved on use."""

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Collection, Mapping
+from enum import StrEnum
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from lakeguard.settings.settings import SecretReference
 from lakeguard_sdk.core.dataset_name import check_word
 from lakeguard_sdk.core.did_you_mean import did_you_mean
 from lakeguard_sdk.errors import BadName, SettingsError
+
+Choice = TypeVar("Choice", bound=StrEnum)
 
 
 class SettingsText:
@@ -65,6 +68,13 @@ class SettingsText:
             return check_word(value)
         except BadName:
             raise self.error(f"{where}: {value!r} is not a lower snake case word") from None
+
+    def choice(self, table: Mapping[str, Any], name: str, key: str, default: Choice) -> Choice:
+        kind = type(default)
+        text = self.text(table, name, key, default)
+        if text not in list(kind):
+            raise self.error(f"{key}: write {' or '.join(kind)}")
+        return kind(text)
 
     def error(self, problem: str) -> SettingsError:
         return SettingsError(file=str(self.file), problem=problem)

@@ -62,11 +62,14 @@ from lakeguard.state.tables.platform import (
     column_lineage,
     dag_versions,
     data_profiling_results,
-    metadata_kinds,
-    metadata_records,
     organizations,
     request_keys,
     users,
+)
+from lakeguard.state.tables.records import (
+    metadata_kinds,
+    metadata_records,
+    record_positions,
 )
 from lakeguard.state.tables.relay import (
     audit_chain,
@@ -183,6 +186,7 @@ __all__ = [
     "quarantine_holdings",
     "quarantine_replays",
     "received_events",
+    "record_positions",
     "registry_applies",
     "relay_cursors",
     "request_keys",

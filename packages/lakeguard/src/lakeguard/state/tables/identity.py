@@ -50,7 +50,7 @@ role_grants = Table(
         "role IN ('viewer', 'engineer', 'steward', 'admin', 'pii')", name="ck_role_grants_role"
     ),
     CheckConstraint(
-        "namespace_kind IN ('organisation', 'domain', 'layer', 'dataset')",
+        "namespace_kind IN ('organisation', 'domain', 'layer', 'dataset', 'records')",
         name="ck_role_grants_namespace",
     ),
     Index("ix_role_grants_user", "org_id", "user_id"),

@@ -49,10 +49,12 @@ MUTABLE_COLUMNS: dict[str, tuple[str, ...]] = {
         "filters",
     ),
     "request_keys": ("status", "answer", "content_type"),
+    "metadata_records": ("is_newest",),
+    "record_positions": ("position",),
 }
 """Mutable columns by table. Every other table is append-only, every other column immutable."""
 
-QUEUES = ("outbox", "request_keys")
+QUEUES = ("outbox", "request_keys", "metadata_records")
 """Tables whose rows are deleted: once delivered, or once expired."""
 
 

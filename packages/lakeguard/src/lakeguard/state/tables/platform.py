@@ -1,10 +1,9 @@
-"""Organisations, DAG versions, column lineage, profiles and records."""
+"""Organisations, DAG versions, column lineage, profiles and request keys."""
 
 from __future__ import annotations
 
 from sqlalchemy import (
     BigInteger,
-    Boolean,
     Column,
     Index,
     Integer,
@@ -95,35 +94,6 @@ data_profiling_results = Table(
         name="pk_data_profiling_results",
     ),
     Index("ix_data_profiling_results_version", "dataset_id", "version"),
-)
-
-metadata_kinds = Table(
-    "metadata_kinds",
-    metadata,
-    Column("kind", Name, nullable=False),
-    Column("revision", Integer, nullable=False),
-    Column("json_schema", Long, nullable=False),
-    Column("retention_days", Integer),
-    Column("active", Boolean, nullable=False),
-    Column("org_id", Id, nullable=False),
-    Column("created_at", UtcTime, nullable=False),
-    PrimaryKeyConstraint("org_id", "kind", "revision", name="pk_metadata_kinds"),
-)
-
-metadata_records = Table(
-    "metadata_records",
-    metadata,
-    Column("record_id", Id, primary_key=True),
-    Column("kind", Name, nullable=False),
-    Column("target", Long, nullable=False),
-    Column("payload", Long, nullable=False),
-    Column("produced_at", UtcTime, nullable=False),
-    Column("producer_id", Name, nullable=False),
-    Column("version", Name),
-    Column("quality", Long),
-    Column("extras", Long),
-    Column("org_id", Id, nullable=False),
-    Column("context", Long, nullable=False),
 )
 
 request_keys = Table(

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from lakeguard.cli.options import Call, shared_options
-from lakeguard.cli.rendering.doctor import doctor_lines
 from lakeguard.cli.session import service_url
+from lakeguard.cli.terminal.layout import Tone, columns, toned
 from lakeguard.cli.terminal.output import answer
 from lakeguard.plane import open_state
-from lakeguard.services.doctor import examine, examine_service
+from lakeguard.services.doctor import Finding, examine, examine_service
+from lakeguard.services.plain_text import escaped, plural
 
 
 @click.command("doctor")
@@ -31,3 +33,19 @@ def doctor_command(call: Call) -> int:
     data = {"ok": well, "findings": [finding.to_data() for finding in findings]}
     answer(call, data, doctor_lines(findings))
     return 0 if well else 1
+
+
+def doctor_lines(findings: Sequence[Finding]) -> list[str]:
+    rows = [
+        [
+            toned("✓", Tone.GOOD) if finding.ok else toned("✗", Tone.BAD),
+            escaped(finding.name),
+            escaped(finding.detail),
+        ]
+        for finding in findings
+    ]
+    missing = [finding for finding in findings if not finding.ok]
+    if not missing:
+        return [*columns(rows), "", "All checks passed."]
+    fixes = [f"Next: {escaped(finding.fix)}" for finding in missing if finding.fix]
+    return [*columns(rows), "", f"{plural(len(missing), 'check')} failed", *fixes]

@@ -183,7 +183,12 @@ def list_roles(call: Call, user: str | None, every: bool) -> None:
 @role_command.command("grant")
 @click.argument("user")
 @click.argument("role", type=click.Choice(ROLES), metavar="ROLE")
-@click.option("--on", default="", metavar="NAMESPACE", help="domain:NAME, a layer or a dataset.")
+@click.option(
+    "--on",
+    default="",
+    metavar="NAMESPACE",
+    help="domain:NAME, a layer, a dataset, or records:KIND.",
+)
 @reason_option(required=False)
 @shared_options
 def grant_role(call: Call, user: str, role: str, on: str, reason: str) -> None:

@@ -13,7 +13,7 @@ from lakeguard.cli.rendering.identity import secret_lines, tokens_lines
 from lakeguard.cli.terminal.output import answer
 from lakeguard.cli.terminal.progress import note
 
-ACTIONS = ("read", "define", "run", "deploy", "curate", "work")
+ACTIONS = ("read", "define", "run", "deploy", "curate", "work", "emit")
 _MOST_HOURS = 24 * 90
 
 

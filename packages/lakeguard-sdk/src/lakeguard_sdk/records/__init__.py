@@ -1,0 +1,1 @@
+"""The metadata record platform: facts that any producer emits, in one schema."""
