@@ -276,6 +276,8 @@ function that the policy names under `unless masked by`:
   load, or declare it clean.
 - Before the lineage of a Python build is known, messages are stricter: its columns count as tagged
   with the tags of all inputs.
+- Nobody shows what the rows of an adopted table are made of, whatever its build is: its columns are
+  unknown, and inherit all tags of its parents, until a FULL load replaces the rows.
 - Sources have no inputs: they have only declared tags.
 - Both current tags and those declared when a version was built apply: the latter stay with the
   version when it is read or restored, and with rows of children that were made of it.

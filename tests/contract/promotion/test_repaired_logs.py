@@ -14,13 +14,16 @@ from deltalake import DeltaTable, write_deltalake
 from lakeguard.cli.rendering.status import Badge, badge_of
 from lakeguard.lake.delta import DeltaTables
 from lakeguard.lake.table_view import Approved
+from lakeguard.ledger.runs import result_of_run
 from lakeguard.promotion.moves.undo import undo
 from lakeguard.promotion.run_port import PromotionRuns
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.core.enums import LoadType, RunStatus
 from lakeguard_sdk.errors import (
+    BaseChanged,
     ForeignTable,
     LakeGuardError,
+    NothingToUndo,
     TableBusy,
     TableUnreadable,
     UnknownVersion,
@@ -32,8 +35,12 @@ from tests.support.lakes.damaged_logs import (
     Damage,
     checkpoint_beyond,
     commit_file,
+    domain_metadata,
     gap,
     lost_log,
+    next_number,
+    number_far_ahead,
+    number_of_an_application,
     quiet_broken_checkpoint,
     truncated_commit,
     upgraded_protocol,
@@ -115,7 +122,9 @@ def test_commits_after_one_that_cannot_be_read_are_moved_with_it(client: Client)
     assert run_by_hand(client, [4]).status is RunStatus.SUCCESS
 
 
-@pytest.mark.parametrize("damage", [gap, truncated_commit, upgraded_protocol, lost_log, None])
+@pytest.mark.parametrize(
+    "damage", [gap, truncated_commit, upgraded_protocol, number_far_ahead, lost_log, None]
+)
 def test_a_table_without_a_version_is_put_back(client: Client, damage: Damage | None) -> None:
     plan, intent = begun(client, [1])
     if damage is None:
@@ -167,6 +176,59 @@ def test_a_dead_run_on_a_damaged_log_is_ended(client: Client) -> None:
     client.operations.undo(NUMBERS, "somebody wrote to its log")
     assert run_by_hand(client, [3]).status is RunStatus.SUCCESS
     assert shown(Path(client.lake)) == [1, 3]
+
+
+def test_a_number_that_nobody_gave_does_not_hold_a_dead_run(client: Client) -> None:
+    run_by_hand(client, [1])
+    plan = decided(client, [2], DEAD)
+    client.runs.begin_move(plan.ticket)
+    number_far_ahead(log_of(client))
+    client.operations.undo(NUMBERS, "somebody wrote to its log")
+    assert len(list((log_of(client) / ".undone").iterdir())) == 1
+    with client.reader.state.read() as tx:  # type: ignore[attr-defined]
+        assert result_of_run(tx, plan.ticket.run_id) is not None
+    assert client.ledger.verify().findings == ()
+    assert run_by_hand(client, [3]).status is RunStatus.SUCCESS
+    assert shown(Path(client.lake)) == [1, 3]
+
+
+def test_a_number_that_a_commit_took_from_a_run_is_used_up(client: Client) -> None:
+    run_by_hand(client, [1])
+    plan, intent = begun(client, [2])
+    next_number(log_of(client), intent.seq)
+    with pytest.raises(BaseChanged) as reported:
+        commit_publish(intent)
+    assert client.runs.fail_run(plan.ticket, failure_of(reported.value)).status is RunStatus.FAILED
+    assert client.ledger.verify().findings == ()
+    assert run_by_hand(client, [3]).status is RunStatus.SUCCESS
+    assert client.ledger.verify().findings == ()
+
+
+def test_a_number_may_not_be_taken_before_it_is_given(client: Client) -> None:
+    run_by_hand(client, [1])
+    plan = decided(client, [2])
+    next_number(log_of(client), 2)
+    (found,) = client.ledger.verify().findings
+    assert found.message == "WRITE without a decision: it carries number 2 of no move"
+    assert "carries number 2, which was given to no move" in str(run_by_hand(client, [3]).decision)
+    client.operations.undo(NUMBERS, "somebody wrote to its log")
+    assert client.ledger.verify().findings == ()
+    intent = client.runs.begin_move(plan.ticket)
+    client.runs.complete_move(plan.ticket, commit_publish(intent))
+    assert shown(Path(client.lake)) == [1, 2]
+
+
+@pytest.mark.parametrize("add", [number_of_an_application, domain_metadata])
+def test_what_other_applications_note_in_a_log_changes_nothing(client: Client, add: Damage) -> None:
+    run_by_hand(client, [1])
+    add(log_of(client))
+    assert client.ledger.verify().findings == ()
+    assert run_by_hand(client, [2]).status is RunStatus.SUCCESS
+    add(log_of(client))
+    with pytest.raises(NothingToUndo):
+        client.operations.undo(NUMBERS, "nothing is wrong")
+    assert client.ledger.verify().findings == ()
+    assert run_by_hand(client, [3]).status is RunStatus.SUCCESS
 
 
 def test_a_commit_that_landed_before_the_damage_is_published(client: Client) -> None:

@@ -17,6 +17,7 @@ from deltalake import DeltaTable
 from lakeguard.cli.rendering.status import Badge, badge_of
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.core.enums import LoadType
+from lakeguard_sdk.model.delta_log import PUBLISH_APP
 from tests.support.lakes.published_by_hand import run_by_hand
 from tests.support.projects.projects import numbers_project
 
@@ -271,6 +272,55 @@ def protocol_of_the_first(log: Path) -> None:
     first.write_text(first.read_text().replace('"minReaderVersion":1', '"minReaderVersion":9'))
 
 
+def _number(version: int) -> dict[str, Any]:
+    """The action by which commits of LakeGuard carry the number of their move."""
+    return {"appId": PUBLISH_APP, "version": version}
+
+
+def next_number(log: Path, number: int) -> None:
+    _next(log).write_text(_foreign(txn=_number(number)))
+
+
+def number_of_an_application(log: Path) -> None:
+    """As streams of Spark write it: no damage."""
+    _next(log).write_text(_foreign(txn={"appId": "a stream", "version": head_of(log)}))
+
+
+def domain_metadata(log: Path) -> None:
+    """No damage: it says nothing about rows."""
+    domain = {"domain": "somebody.else", "configuration": "{}", "removed": False}
+    _next(log).write_text(_foreign(domainMetadata=domain))
+
+
+def number_far_ahead(log: Path) -> None:
+    _next(log).write_text(_foreign(txn=_number(999)))
+
+
+def number_set_back(log: Path) -> None:
+    _next(log).write_text(_foreign(txn=_number(1)))
+
+
+def number_set_back_by_a_copy(log: Path) -> None:
+    shutil.copy(commit_file(log, 1), _next(log))
+
+
+def number_with_other_commits(log: Path) -> None:
+    metadata = _actions(log, 0, "metaData")
+    _next(log).write_text(_foreign(txn=_number(999)))
+    _next(log).write_text(_foreign(metaData={**metadata, "configuration": {}}))
+
+
+def two_numbers(log: Path) -> None:
+    lines = (_foreign(txn=_number(number)) for number in (4, 999))
+    _next(log).write_text("\n".join(lines))
+
+
+def repeated_key(log: Path) -> None:
+    """Engines read different application ids."""
+    ours, other = json.dumps(_number(999)), '{"appId":"x",'
+    _next(log).write_text('{"txn":' + ours.replace("{", other) + "}")
+
+
 def broken_crc(log: Path) -> None:
     (log / f"{head_of(log):020d}.crc").write_text("{")
 
@@ -351,6 +401,12 @@ DAMAGES: tuple[Damage, ...] = (
     upgraded_protocol,
     unknown_protocol,
     protocol_of_the_first,
+    number_far_ahead,
+    number_set_back,
+    number_set_back_by_a_copy,
+    number_with_other_commits,
+    two_numbers,
+    repeated_key,
     broken_crc,
     folder_crc,
     broken_compacted,
@@ -360,7 +416,15 @@ DAMAGES: tuple[Damage, ...] = (
     link_for_a_log,
     file_where_entries_are_kept,
 )
-_QUICK = (gap, truncated_commit, folder_commit, hint_beyond, other_table_id, upgraded_protocol)
+_QUICK = (
+    gap,
+    truncated_commit,
+    folder_commit,
+    hint_beyond,
+    other_table_id,
+    upgraded_protocol,
+    number_far_ahead,
+)
 
 
 def cases(later: pytest.MarkDecorator) -> list[Any]:

@@ -171,14 +171,22 @@ def commits_since(storage: Storage, location: str, version: int) -> Iterator[Com
 
 
 def parse_action(line: bytes) -> dict[str, Any]:
-    """One line of a commit; raises ValueError if it is no object or nested too deeply."""
+    """One line of a commit; raises ValueError if it is no object, repeats a key, of which engines
+    read different values, or is nested too deeply."""
     try:
-        action = json.loads(line)
+        action = json.loads(line, object_pairs_hook=_without_repetition)
     except RecursionError:
         raise ValueError("a line of the commit is nested too deeply") from None
     if not isinstance(action, dict):
         raise ValueError("a line of the commit is not an object")
     return action
+
+
+def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a line of the commit repeats a key")
+    return found
 
 
 def parse_commit(version: int, data: bytes) -> Commit:
@@ -241,10 +249,10 @@ def carries_out(commit: Commit, intent: Intent, kind: CommitKind) -> bool:
 
 
 def _seq(transactions: Sequence[dict[str, object]]) -> int | None:
-    for transaction in transactions:
-        if transaction.get("appId") == PUBLISH_APP:
-            return int(str(transaction["version"]))
-    return None
+    ours = [each["version"] for each in transactions if each.get("appId") == PUBLISH_APP]
+    if len(ours) > 1:
+        raise ValueError(f"the commit has several numbers: {', '.join(map(str, ours))}")
+    return int(str(ours[0])) if ours else None
 
 
 def _author(info: dict[str, object]) -> CommitAuthor | None:

@@ -14,8 +14,16 @@ CODE_OF_PROGRAM = "code of the program"
 ROWS_OF_DATABASE = "rows of a database"
 INVISIBLE_PLAN = "a plan that is not visible"
 UNREPORTED = "a build that reported no lineage"
+ROWS_OF_ADOPTED = "rows of an adopted table"
 NO_FILES = frozenset(
-    {ROWS_OF_PROGRAM, CODE_OF_PROGRAM, ROWS_OF_DATABASE, INVISIBLE_PLAN, UNREPORTED}
+    {
+        ROWS_OF_PROGRAM,
+        CODE_OF_PROGRAM,
+        ROWS_OF_DATABASE,
+        ROWS_OF_ADOPTED,
+        INVISIBLE_PLAN,
+        UNREPORTED,
+    }
 )
 """Origins that are taken to read no file of the lake besides what was read through it. Another
 origin without a path may have read any file."""

@@ -22,6 +22,7 @@ from lakeguard.state.schema import (
 )
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import MoveKind
+from lakeguard_sdk.model.delta_log import Commit
 from lakeguard_sdk.types.schema import TableSchema
 
 
@@ -53,6 +54,8 @@ class Move(NamedTuple):
     """Empty if the intent is unreadable."""
     partition_by: tuple[str, ...]
     kind: str
+    seq: int
+    base_commit: int
 
     @property
     def committed(self) -> bool:
@@ -94,6 +97,30 @@ class ShownFiles:
         self.files.update((file.path, file) for file in adds)
 
 
+class Numbers:
+    """Which commits carry a number of the table that was given to a move. After any other number,
+    no move could commit."""
+
+    def __init__(self, moves: Iterable[Move]) -> None:
+        known = list(moves)
+        self._recorded = {move.commit: move.seq for move in known if move.recorded}
+        self._bases = {move.seq: move.base_commit for move in known if not move.recorded}
+        self._taken = 0
+
+    def allow(self, commit: Commit) -> bool:
+        """Asked in the order of the log. The number of a commit without a record is the next one,
+        and a move that had it was to commit after its base."""
+        if commit.seq is None or self._recorded.get(commit.version) == commit.seq:
+            return True
+        before = (seq for version, seq in self._recorded.items() if version < commit.version)
+        last = max(self._taken, *before, 0)
+        base = self._bases.get(commit.seq)
+        if commit.seq != last + 1 or base is None or commit.version <= base:
+            return False
+        self._taken = commit.seq
+        return True
+
+
 @dataclass(frozen=True)
 class Governed:
     """One governed table according to the State."""
@@ -127,6 +154,10 @@ class Governed:
     @property
     def under_way(self) -> frozenset[str]:
         return frozenset(move.intent_id for move in self.moves if move.outcome is None)
+
+    @property
+    def numbers(self) -> Numbers:
+        return Numbers(self.moves)
 
     @cached_property
     def files(self) -> tuple[PublishedFile, ...]:
@@ -178,6 +209,7 @@ def governed_table(tx: Transaction, dataset_id: str) -> Governed:
             outcome.commit_version,
             outcome.commit_sha256,
             intents.c.kind,
+            intents.c.seq,
         )
         .join(intent_outcomes, outcome.intent_id == intents.c.intent_id, isouter=True)
         .where(intents.c.dataset_id == dataset_id)
@@ -201,6 +233,7 @@ def _move(
     commit: int | None,
     sha256: str | None,
     kind: str,
+    seq: int,
 ) -> Move:
     """An altered intent yields no files; the alteration is reported elsewhere."""
     try:
@@ -208,8 +241,9 @@ def _move(
         adds = tuple(map(_file, intent["adds"]))
         removes, target = tuple(intent["removes"]), intent["target_commit"]
         columns, partition_by = tuple(intent["schema"]["columns"]), tuple(intent["partition_by"])
+        base = int(intent["base_commit"])
     except (ValueError, KeyError, TypeError):
-        adds, removes, target, columns, partition_by = (), (), None, (), ()
+        adds, removes, target, columns, partition_by, base = (), (), None, (), (), -1
     return Move(
         intent_id=intent_id,
         outcome=outcome,
@@ -221,6 +255,8 @@ def _move(
         columns=columns,
         partition_by=partition_by,
         kind=kind,
+        seq=seq,
+        base_commit=base,
     )
 
 

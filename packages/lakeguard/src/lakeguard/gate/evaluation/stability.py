@@ -10,14 +10,12 @@ from decimal import Context, Decimal
 from functools import reduce
 from itertools import pairwise
 
-from lakeguard.gate.typecheck.checks import Scalar
+from lakeguard.gate.typecheck.checks import LEAST_SHARE, Scalar
 from lakeguard.gate.typecheck.scalars import NotAValue, as_scalar
 from lakeguard_sdk.expressions.measures import MeasureValue
 
 _EXACT = Context(prec=40)
 """Used for every step: the thread's own context may differ."""
-_LEAST = Decimal("0.0001")
-"""Share assumed for an empty bin; the index would be infinite otherwise."""
 _BINS = 10
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -64,7 +62,7 @@ def stability(before: Spread, now: Spread) -> Decimal | None:
 
 
 def _part(before: Decimal, now: Decimal) -> Decimal:
-    one, other = max(before, _LEAST), max(now, _LEAST)
+    one, other = max(before, LEAST_SHARE), max(now, LEAST_SHARE)
     apart = _EXACT.subtract(other, one)
     return _EXACT.multiply(apart, _EXACT.ln(_EXACT.divide(other, one)))
 

@@ -121,10 +121,13 @@ LINEAGE_PARENT = PolicyKind(
             example="inputs known",
             meaning=(
                 "Everything that the rows are made of is a version of a dataset, or the declared "
-                "source. Rows that a program or a Python build creates, and files that it reads "
-                "by itself, are unknown inputs."
+                "source. Rows that a program or a Python build creates, files that it reads by "
+                "itself, and the rows of an adopted table are unknown inputs."
             ),
-            violated="the plan of a published frame or of a Python build shows something else.",
+            violated=(
+                "the plan of a published frame or of a Python build shows something else, or rows "
+                "of the table were adopted."
+            ),
             judged=f"{Needs.EVIDENCE}.",
         ),
     ),

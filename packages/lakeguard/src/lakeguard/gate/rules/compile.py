@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from lakeguard.gate.grammar.grammar_error import GrammarError
+from lakeguard.gate.grammar.literals import number_text
 from lakeguard.gate.grammar.rule import (
     ParsedRule,
     Rule,
@@ -22,14 +23,20 @@ from lakeguard.gate.rules.parse import read_rule
 from lakeguard.gate.rules.worst_values import without_worst_values
 from lakeguard.gate.typecheck.aggregate_bounds import aggregate_interval, measure_interval
 from lakeguard.gate.typecheck.checks import (
+    HIGHEST_INDEX,
+    AgeCheck,
     Bounds,
     Check,
+    DistributionCheck,
     FileCheck,
     FormulaCheck,
     GroupCheck,
+    MostCommonCheck,
     RowCheck,
     SchemaCheck,
+    SetDriftCheck,
     ShareCheck,
+    ShareGrowthCheck,
     ValueCheck,
     history_depth,
     measure_ref,
@@ -48,8 +55,11 @@ from lakeguard_sdk.expressions.conditions import (
     Not,
 )
 from lakeguard_sdk.expressions.measures import (
+    Aggregate,
     CountIf,
     DistinctCount,
+    DistinctValues,
+    Distribution,
     DuplicateRows,
     GroupBreach,
     IntervalFaults,
@@ -57,6 +67,7 @@ from lakeguard_sdk.expressions.measures import (
     Measure,
     MostCommonRows,
     OutOfOrder,
+    Quantile,
     RowCount,
     SequenceGaps,
     UnmatchedRows,
@@ -248,6 +259,7 @@ def _severity(read: ParsedRule, given: Severity | None) -> Severity:
 
 _SHARES = Interval(Decimal(0), Decimal(100))
 _COUNTS = Interval(Decimal(0), None)
+_SAME = "this is the same whatever the data"
 
 
 def refuse_idle(read: ParsedRule, check: Check) -> None:
@@ -255,11 +267,10 @@ def refuse_idle(read: ParsedRule, check: Check) -> None:
     if isinstance(check, RowCheck):
         _refuse_idle_rows(read, check.failed.measure)
         return
-    if isinstance(check, ShareCheck) or _counts_keys(check):
-        counted = check.part if isinstance(check, ShareCheck) else check.measures[0]
-        if _selects_nothing(counted.measure):
-            message = "this is the same whatever the data: no row that where selects counts"
-            raise read.error("type", message)
+    _refuse_idle_where(read, check)
+    if isinstance(check, DistributionCheck | SetDriftCheck):
+        _refuse_idle_drift(read, check)
+        return
     if isinstance(check, FileCheck | SchemaCheck):
         if check.bounds is not None:
             _refuse_idle_bounds(read, check.bounds, _COUNTS)
@@ -285,8 +296,43 @@ def _refuse_idle_rows(read: ParsedRule, failed: Measure) -> None:
         raise read.error("type", "this always holds: no row that where selects can fail")
 
 
-def _counts_keys(check: Check) -> bool:
-    return isinstance(check, ValueCheck) and isinstance(check.value.measure, DistinctCount)
+def _refuse_idle_drift(read: ParsedRule, check: DistributionCheck | SetDriftCheck) -> None:
+    if isinstance(check, DistributionCheck):
+        if check.most >= HIGHEST_INDEX:
+            message = f"this always holds: the index is below {number_text(HIGHEST_INDEX)}"
+            raise read.error("parameter max", message)
+        return
+    listed = check.values.measure
+    if not isinstance(listed, DistinctValues):
+        return
+    possible = measure_interval(DistinctCount(columns=(listed.column,))).high
+    most = min(Decimal(listed.most), possible or Decimal(listed.most))
+    given = {"new": check.new, "gone": check.gone}
+    limits = {name: limit for name, limit in given.items() if limit is not None}
+    if all(limit >= most for limit in limits.values()):
+        message = f"this always holds: at most {number_text(most)} values are compared"
+        raise read.error(f"parameter {next(iter(limits))}", message)
+
+
+def _refuse_idle_where(read: ParsedRule, check: Check) -> None:
+    """Refuses a ``where`` that leaves no choice of rows to count."""
+    match check:
+        case MostCommonCheck(share=share):
+            _refuse_idle_where(read, share)
+        case ShareCheck(part=part) | ShareGrowthCheck(part=part):
+            if _selects_nothing(part.measure):
+                raise read.error("type", f"{_SAME}: no row that where selects counts")
+            if _selects_only_counted(part.measure):
+                raise read.error("type", f"{_SAME}: every row that where selects counts")
+        case ValueCheck() | AgeCheck() | FormulaCheck() | SetDriftCheck() | DistributionCheck():
+            if check.measures and all(_selects_nothing(ref.measure) for ref in check.measures):
+                raise read.error("type", f"{_SAME}: no row that where selects counts")
+
+
+def _selects_only_counted(measure: Measure) -> bool:
+    if not isinstance(measure, CountIf) or measure.where is None:
+        return False
+    return never_true(And(items=(measure.where, Not(item=measure.condition))))
 
 
 def _selects_nothing(measure: Measure) -> bool:
@@ -305,8 +351,10 @@ def _counted(measure: Measure) -> Iterator[Condition]:
             yield condition
         case DuplicateRows() | UnmatchedRows() | DistinctCount() | MostCommonRows():
             columns = measure.columns
-        case JsonFaults() | SequenceGaps():
+        case JsonFaults() | SequenceGaps() | DistinctValues() | Distribution():
             columns = (measure.column,)
+        case Aggregate(column=ColumnRef() as column) | Quantile(column=column):
+            columns = (column,)
         case OutOfOrder():
             columns = (measure.column, measure.along)
         case IntervalFaults():

@@ -172,6 +172,12 @@ LOOKBACK = 5
 """How many versions back to search for one with rows to compare with."""
 
 
+LEAST_SHARE = Decimal("0.0001")
+"""Share assumed for an empty bin of a distribution; the index would be infinite otherwise."""
+HIGHEST_INDEX = Decimal("18.43")
+"""No index reaches it: shares differ by 2 in total, and logarithms by ln(1 / LEAST_SHARE)."""
+
+
 @dataclass(frozen=True)
 class DistributionCheck:
     """Distance of the distribution from that of the last published version with values."""

@@ -30,7 +30,7 @@ from lakeguard.lake.table_view import (
     partition_difference,
     read_view,
 )
-from lakeguard.ledger.known_moves import Governed, Move, ShownFiles
+from lakeguard.ledger.known_moves import Governed, Move, Numbers, ShownFiles
 from lakeguard_sdk.core.canonical_json import hash_bytes
 from lakeguard_sdk.core.enums import MoveKind
 from lakeguard_sdk.errors import TableUnreadable
@@ -63,6 +63,10 @@ class LogReading:
     @cached_property
     def _files(self) -> ShownFiles:
         return ShownFiles(self.governed.moves)
+
+    @cached_property
+    def _numbers(self) -> Numbers:
+        return self.governed.numbers
 
     @property
     def shown(self) -> dict[str, ShownFile]:
@@ -187,6 +191,9 @@ class LogReading:
             commit = parse_commit(version, data)
         except (ValueError, KeyError) as error:
             yield self._finding(version, f"not readable: {error}")
+            return
+        if not self._numbers.allow(commit):
+            self.foreign.append((commit, f"it carries number {commit.seq} of no move"))
             return
         if not commit.data_changing:
             return

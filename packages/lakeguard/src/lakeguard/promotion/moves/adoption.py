@@ -17,7 +17,7 @@ from lakeguard.lake.adoptable import logged_rows
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.documents import put_document
 from lakeguard.ledger.intents import hold_table, intent_of_run, next_seq
-from lakeguard.ledger.openings import record_opening
+from lakeguard.ledger.openings import record_opening, record_schema
 from lakeguard.ledger.runs import result_of_run
 from lakeguard.ledger.versions import pointer
 from lakeguard.promotion.context import PlaneContext
@@ -33,6 +33,7 @@ from lakeguard.promotion.opening.table_ownership import (
     live_table,
     refuse_claimed,
 )
+from lakeguard.promotion.privacy.batch_lineage import adopted_lineage
 from lakeguard.promotion.publishing.begin_move import take_number
 from lakeguard.promotion.publishing.complete_move import complete
 from lakeguard.promotion.records.end_run import end_run
@@ -52,6 +53,7 @@ from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.errors import AlreadyGoverned, BaseChanged, NotAdoptable, NotApproved
 from lakeguard_sdk.model.decision import Decision
 from lakeguard_sdk.model.evidence import Evidence, checked_notes
+from lakeguard_sdk.model.lineage import BatchLineage
 from lakeguard_sdk.model.run import (
     FrameBuild,
     InputPin,
@@ -60,6 +62,7 @@ from lakeguard_sdk.model.run import (
     RunResult,
     RunTicket,
     SchemaReaction,
+    SchemaVerdict,
     WorkerIdentity,
 )
 from lakeguard_sdk.model.table_operations import AdoptableTable, AdoptionPlan
@@ -74,6 +77,7 @@ class _Opening:
     ticket: RunTicket
     dataset: RegisteredDataset
     pinned: PinnedRules
+    lineage: BatchLineage
     bundle: Bundle
     findings: Findings
     references: tuple[InputPin, ...]
@@ -163,11 +167,20 @@ def _claim(
     if published is not None:
         error = AlreadyGoverned(dataset=dataset.name, version=published.version)
         findings.refuse("dataset", str(error))
+    lineage = adopted_lineage(tx, dataset.definition)
     return _Opening(
         task=task,
         ticket=ticket,
         dataset=dataset,
-        pinned=pin_rules(tx, dataset, published=published, build=FrameBuild(), opened_at=tx.now()),
+        pinned=pin_rules(
+            tx,
+            dataset,
+            published=published,
+            build=FrameBuild(),
+            opened_at=tx.now(),
+            lineage=lineage,
+        ),
+        lineage=lineage,
         bundle=find_bundle(tx, dataset, findings),
         findings=findings,
         references=pin_references(tx, context, dataset, findings),
@@ -251,6 +264,8 @@ def _record(tx: Transaction, opening: _Opening, plan: RunPlan) -> None:
         opening.dataset.revision,
         put_document(tx, opening.bundle.to_data(), tx.now()),
     )
+    verdict = SchemaVerdict(accepted=True, differences=())
+    record_schema(tx, plan.ticket.run_id, plan.table_schema, verdict, opening.lineage)
 
 
 def _first_answer(tx: Transaction, ticket: RunTicket, evidence: Evidence) -> RunResult | None:

@@ -24,7 +24,7 @@ from lakeguard.promotion.opening.eligibility import (
     version_damage,
     way_out_of_damage,
 )
-from lakeguard.promotion.opening.log_check import commits_were, log_damage
+from lakeguard.promotion.opening.log_check import commits_were, log_damage, wrongly_numbered
 from lakeguard.promotion.publishing.complete_move import close_left
 from lakeguard.promotion.records.table_findings import (
     TableTrouble,
@@ -162,8 +162,8 @@ def _remove_unreadable(
     context: PlaneContext, dataset: RegisteredDataset, *, every: bool = False
 ) -> Sequence[str]:
     """Move out commits without a decision that no commit can undo: those that no engine can read,
-    and those that ask readers for more than before, which stays so for good. ``every`` means all
-    that change data."""
+    those that ask readers for more than before, which stays so for good, and those with a number
+    that was not given, after which nothing can commit. ``every`` means all that change data."""
     location = context.location_of(dataset)
     with context.write() as tx:
         _hold(tx, dataset)
@@ -175,10 +175,12 @@ def _remove_unreadable(
             if commit.version not in recorded
         ]
         readable = _is_readable(context, location)
+        numbered = wrongly_numbered(tx, dataset.dataset_id, foreign)
         odd = [
             OddEntry(commit_name(commit.version), "has no decision", commit.version)
             for commit in foreign
             if commit.upgrades
+            or commit in numbered
             or (commit.version > last and not readable)
             or (every and commit.data_changing)
         ]

@@ -10,7 +10,7 @@ left it is known to repeat the commits before it: of these, some are compared by
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from lakeguard.lake.log_repair import RecordedLog
@@ -21,13 +21,14 @@ from lakeguard.ledger.intents import (
     known_checkpoint,
     next_seq,
     recorded_commits,
+    table_id_of,
 )
 from lakeguard.ledger.known_moves import governed_table
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.registry.store import RegisteredDataset
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.errors import TableUnreadable
-from lakeguard_sdk.model.delta_log import parse_commit
+from lakeguard_sdk.model.delta_log import Commit, parse_commit
 
 _MOST_NAMED = 5
 LONG = 100
@@ -64,7 +65,7 @@ def log_damage(
     known = None if whole or commit is None else _known_part(context, dataset, commit)
     part = known or _whole(context, dataset)
     log = context.tables.read_log(location, part.recorded, part.since, by_mark=not whole)
-    found = _altered(log) or _unreadable_head(context, location, log, part.recorded)
+    found = _altered(log) or _wrong_head(context, dataset, log, part.recorded)
     if found is None and commit is not None and _may_differ(log, part, commit):
         if part.since:
             part = _whole(context, dataset)
@@ -131,17 +132,35 @@ def _altered(log: RecordedLog) -> str | None:
     return commits_were(log.lost, "lost") if log.lost else None
 
 
-def _unreadable_head(
-    context: PlaneContext, location: str, log: RecordedLog, recorded: Mapping[int, str]
+def _wrong_head(
+    context: PlaneContext, dataset: RegisteredDataset, log: RecordedLog, recorded: Mapping[int, str]
 ) -> str | None:
-    """Commits of others after the recorded ones; an engine may refuse them whatever they change."""
+    """Commits of others after the recorded ones; an engine may refuse them whatever they change,
+    and no move could commit after one with a wrong number."""
     if log.head <= max(recorded, default=log.head):
         return None
+    location = context.location_of(dataset)
     try:
         context.tables.require_readable(location)
     except TableUnreadable as error:
         return f"after commit {max(recorded)} it cannot be read: {error.fields['reason']}"
-    return None
+    later = context.tables.commits_since(location, max(recorded))
+    with context.read() as tx:  # read after the log, so that its moves are known
+        wrong = wrongly_numbered(tx, dataset.dataset_id, later)
+    return has_wrong_number(wrong[0]) if wrong else None
+
+
+def wrongly_numbered(tx: Transaction, dataset_id: str, commits: Iterable[Commit]) -> list[Commit]:
+    """Those, in the order of the log, that carry a number which was not given to a move."""
+    numbered = [commit for commit in commits if commit.seq is not None]
+    if not numbered or table_id_of(tx, dataset_id) is None:
+        return []
+    numbers = governed_table(tx, dataset_id).numbers
+    return [commit for commit in numbered if not numbers.allow(commit)]
+
+
+def has_wrong_number(commit: Commit) -> str:
+    return f"commit {commit.version} carries number {commit.seq}, which was given to no move"
 
 
 def _may_differ(log: RecordedLog, part: LogPart, commit: int) -> bool:

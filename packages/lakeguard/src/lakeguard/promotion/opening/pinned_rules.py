@@ -51,18 +51,20 @@ def pin_rules(
     opened_at: datetime | None = None,
     terms: SchemaTerms | None = None,
     shown: StoredVersion | None = None,
+    lineage: BatchLineage | None = None,
 ) -> PinnedRules:
     """The dataset's current rules and policies, with the facts they need.
 
     Without a build nothing is read, as for a rollback to ``shown``, whose columns carry today's
-    tags and those of its build.
+    tags and those of its build. ``lineage`` is known beforehand for an adoption.
     """
     definition = dataset.definition
     policies = current_policies(tx)
     tags = {column.name: column.tags for column in definition.columns}
     reported = isinstance(definition.build, FromPython | FromFrame)
-    pending = build is not None and reported
-    lineage = None if shown is None else lineage_of_run(tx, shown.run_id)
+    pending = build is not None and reported and lineage is None
+    if shown is not None:
+        lineage = lineage_of_run(tx, shown.run_id)
     travelled = _travelled(tx, definition, policies, read_by(build), lineage, pending=pending)
     if shown is not None:
         tags, travelled = _with_those_of(tx, shown, policies, tags, travelled)

@@ -20,6 +20,7 @@ from lakeguard_sdk.errors import NotApproved
 from lakeguard_sdk.model.definitions import DatasetDefinition, FromFrame, FromPython, FromSql
 from lakeguard_sdk.model.evidence import InputVersion
 from lakeguard_sdk.model.lineage import (
+    ROWS_OF_ADOPTED,
     UNREPORTED,
     BatchColumn,
     BatchLineage,
@@ -151,6 +152,15 @@ def _parents(tx: Transaction, definition: DatasetDefinition) -> Iterator[InputVe
         shown = None if found is None else pointer(tx, found.dataset_id)
         if found is not None and shown is not None:
             yield InputVersion(dataset=name, dataset_id=found.dataset_id, version=shown.version)
+
+
+def adopted_lineage(tx: Transaction, definition: DatasetDefinition) -> BatchLineage:
+    """Of a table that others wrote: whatever the build is, nobody shows what its columns are made
+    of, so they may hold anything of the parents."""
+    found = unknown_lineage(
+        definition.table_schema.names, _parents(tx, definition), ROWS_OF_ADOPTED
+    )
+    return found.model_copy(update={"inputs": (), "by_definition": True})
 
 
 def table_lineage(
