@@ -165,6 +165,11 @@ class MetadataRecord(FrozenModel):
     def data(self) -> dict[str, Any]:
         return self.to_data()
 
+    @cached_property
+    def text(self) -> str:
+        """The record as JSON."""
+        return self.model_dump_json(by_alias=True)
+
     def revised(self, version: int) -> Self:
         return self.model_validate({**self.data, "version": version})
 
