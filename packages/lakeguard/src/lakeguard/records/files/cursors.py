@@ -1,0 +1,30 @@
+"""Cursors of ``tail``: a place between two lines of the log."""
+
+from __future__ import annotations
+
+import re
+from zlib import crc32
+
+from lakeguard.records.files.log import LogEnd
+from lakeguard_sdk.errors import UnknownCursor
+
+_CURSOR = re.compile(r"([0-9]{1,15})\.([0-9]{1,10})\.([0-9]{1,10})\.([0-9a-f]{8})", re.ASCII)
+
+
+def write_cursor(end: LogEnd, tenant: str) -> str:
+    place = f"{end.sequence}.{end.file}.{end.offset}"
+    return f"{place}.{_checksum(place, tenant)}"
+
+
+def read_cursor(cursor: str, tenant: str) -> LogEnd:
+    """Raises ``UnknownCursor`` for any that ``write_cursor`` did not give for this tenant."""
+    if not cursor:
+        return LogEnd()
+    given = _CURSOR.fullmatch(cursor)
+    if given is None or given[4] != _checksum(cursor.rpartition(".")[0], tenant):
+        raise UnknownCursor(cursor=cursor)
+    return LogEnd(int(given[2]), int(given[3]), int(given[1]))
+
+
+def _checksum(place: str, tenant: str) -> str:
+    return f"{crc32(f'{place} {tenant}'.encode()):08x}"
