@@ -23,7 +23,7 @@ _logger = logging.getLogger(__name__)
 
 _POSITION = ".written.json"
 _QUIET_SECONDS = 0.25
-_AT_ONCE = 200
+_AT_ONCE = 50
 """Files that are written before the next look at whether somebody stores; the most at a close."""
 
 
