@@ -111,16 +111,24 @@ def test_every_shipped_kind_may_gain_a_field_and_lose_none() -> None:
 
 def test_versions_follow_each_other() -> None:
     first, second = seats(), seats(2)
-    assert is_new_version(first, {})
-    assert is_new_version(second, {1: first})
-    assert not is_new_version(first, {1: first, 2: second})
+    assert is_new_version(first, [])
+    assert is_new_version(second, [first])
+    assert not is_new_version(first, [first, second])
     for kind, versions in (
-        (second, {}),
-        (seats(3), {1: first}),
-        (seats(description="Another."), {1: first}),
-        (seats(2, identity=("payload.free",)), {1: first}),
-        (seats(json_schema={"type": "integr"}), {}),
-        (seats(json_schema={"properties": {"a": {"$ref": "other.json"}}}), {}),
+        (second, []),
+        (seats(3), [first]),
+        (seats(description="Another."), [first]),
+        (seats(2, identity=("payload.free",)), [first]),
+        (seats(json_schema={"type": "integr"}), []),
+        (seats(json_schema={"properties": {"a": {"$ref": "other.json"}}}), []),
     ):
         with pytest.raises(KindRefused):
             is_new_version(kind, versions)
+
+
+def test_more_is_known_to_be_wider_than_can_be_named() -> None:
+    """Nothing is an object of at least one and at most no properties."""
+    old = {"type": "object", "minProperties": 1, "maxProperties": 0}
+    first, second = seats(json_schema=old), seats(2, json_schema={"type": "null"})
+    assert narrowing(first.json_schema, second.json_schema) is not None
+    assert is_new_version(second, [first])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
@@ -34,7 +34,7 @@ class MemoryRepository:
         self,
         tenant: str,
         checks: Callable[[Iterable[MetadataKind]], Checks],
-        is_new_version: Callable[[MetadataKind, Mapping[int, MetadataKind]], bool],
+        is_new_version: Callable[[MetadataKind, Sequence[MetadataKind]], bool],
     ) -> None:
         self._tenant, self._checks, self._is_new_version = tenant, checks, is_new_version
         self._stored: list[_Stored] = []
@@ -112,7 +112,7 @@ class MemoryRepository:
     def register_kind(self, kind: MetadataKind) -> MetadataKind:
         with self._lock:
             versions = self._kinds.get(kind.kind, {})
-            if self._is_new_version(kind, versions):
+            if self._is_new_version(kind, [*versions.values()]):
                 self._kinds[kind.kind] = {**versions, kind.version: kind}
             return kind
 

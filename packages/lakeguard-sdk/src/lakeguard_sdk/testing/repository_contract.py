@@ -177,6 +177,12 @@ class StoringContract(ReadingContract):
         error = refusal(UnknownKind, lambda: repository.store(seat_count({"free": 1})))
         assert error.fields["kind"] == "seat_count"
 
+    def test_there_is_nothing_of_an_unknown_kind(self) -> None:
+        repository = self.given(volume())
+        assert repository.latest(FLIGHTS, "seat_count") is None
+        assert list(repository.history(FLIGHTS, "seat_count")) == []
+        assert read_pages(repository, MetadataQuery(kinds=("seat_count",))) == []
+
     def test_a_payload_that_its_schema_refuses_is_refused(self) -> None:
         repository = self.open_repository()
         record = volume()

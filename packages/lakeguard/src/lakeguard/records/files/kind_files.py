@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from lakeguard.records.compatibility import is_new_version
 from lakeguard.records.files.log_lines import DamagedBytes, seal, unseal
@@ -32,7 +31,7 @@ class KindFiles:
         """Stores the next version of a kind; of many who do so at once, one wins."""
         while True:
             known = self._versions().get(kind.kind, {})
-            if not is_new_version(kind, MappingProxyType(known)):
+            if not is_new_version(kind, known.values()):
                 return
             place = join(self._folder, kind.kind, f"{kind.version:06}.json")
             try:

@@ -86,7 +86,6 @@ class FilesRepository:
         return stored
 
     def latest(self, target: MetadataTarget, kind: str) -> MetadataRecord | None:
-        self._require_kind(kind)
         with self._current() as index:
             series = index.series.get((kind, target.key))
             row = None if series is None else series.latest()
@@ -101,7 +100,6 @@ class FilesRepository:
         until: datetime | None = None,
         limit: int = 1000,
     ) -> Sequence[MetadataRecord]:
-        self._require_kind(kind)
         with self._current() as index:
             series = index.series.get((kind, target.key))
             if series is None:
@@ -114,8 +112,6 @@ class FilesRepository:
             return tuple(read_record(self._log, row.place) for row in islice(rows, limit))
 
     def query(self, query: MetadataQuery) -> RecordPage:
-        for kind in query.kinds:
-            self._require_kind(kind)
         with self._current() as index:
             return read_page(self._log, index, query)
 
@@ -192,11 +188,6 @@ class FilesRepository:
             if self._newest_kinds() == known.by_name:
                 raise
         return Checked(self._known.check(record, self._tenant), record)
-
-    def _require_kind(self, kind: str) -> None:
-        if kind not in self._known.by_name:
-            self._newest_kinds()
-            self._known.find(kind)
 
     def _newest_kinds(self) -> Mapping[str, MetadataKind]:
         """As registered by now, by whichever process."""
