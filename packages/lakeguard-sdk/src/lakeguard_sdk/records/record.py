@@ -183,6 +183,16 @@ class StoredRecord(FrozenModel):
     """False if the same fact was there already."""
 
 
+def content_of(data: dict[str, Any]) -> str:
+    """Equal for two records, as JSON data, that say the same: the case of a target's names does not
+    matter, nor does whether a number is written as 1 or as 1.0."""
+    names = {
+        name: value.casefold() if isinstance(value, str) else value
+        for name, value in data["target"].items()
+    }
+    return canonical_data({**data, "target": names})
+
+
 def value_at(data: Any, path: str) -> Any:
     for part in path.split("."):
         if not isinstance(data, dict) or part not in data:

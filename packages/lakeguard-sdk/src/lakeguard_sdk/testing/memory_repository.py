@@ -11,7 +11,12 @@ from lakeguard_sdk.errors import RecordConflict, UnknownCursor
 from lakeguard_sdk.records.kinds import MetadataKind
 from lakeguard_sdk.records.payloads import shipped_kinds
 from lakeguard_sdk.records.query import MetadataQuery, RecordPage, RecordTail
-from lakeguard_sdk.records.record import MetadataRecord, MetadataTarget, StoredRecord
+from lakeguard_sdk.records.record import (
+    MetadataRecord,
+    MetadataTarget,
+    StoredRecord,
+    content_of,
+)
 
 
 class Checks(Protocol):
@@ -103,7 +108,7 @@ class MemoryRepository:
             raise UnknownCursor(cursor=cursor)
         found = self._stored[start : start + limit]
         return RecordTail(
-            records=tuple(each.record for each in found), cursor=f"stored-{start + len(found)}"
+            records=tuple(each.record for each in found), cursor=_cursor(start + len(found))
         )
 
     def kinds(self) -> Sequence[MetadataKind]:
@@ -127,11 +132,15 @@ class MemoryRepository:
                 yield each
 
 
+def _cursor(position: int) -> str:
+    return f"stored-{position}" if position else ""
+
+
 def _is_new(record: MetadataRecord, record_id: str, stored: Sequence[_Stored]) -> bool:
     """False if the same was stored before."""
     known = {each.version: each.record for each in stored if each.record_id == record_id}
     same = known.get(record.version)
-    if same is not None and same.to_json() == record.to_json():
+    if same is not None and content_of(same.data) == content_of(record.data):
         return False
     if record.version <= max(known, default=0):
         raise RecordConflict(

@@ -86,7 +86,7 @@ class StoringContract(ReadingContract):
     def test_nothing_is_stored_of_no_records(self) -> None:
         repository = self.open_repository()
         assert list(repository.bulk_store([])) == []
-        assert read_tail(repository)[0] == []
+        assert read_tail(repository) == ([], "")
 
     def test_a_batch_is_stored_whole_or_not_at_all(self) -> None:
         repository = self.open_repository()
@@ -113,6 +113,13 @@ class StoringContract(ReadingContract):
         assert [each.is_new for each in stored] == [True, False, False, False]
         assert len({each.record_id for each in stored}) == 1
         assert read_tail(repository)[0] == [record]
+
+    def test_spelling_makes_no_other_fact(self) -> None:
+        repository = self.given(volume(number=1))
+        shouted = MetadataTarget(source_id="WAREHOUSE", schema_="Public", table="FLIGHTS")
+        assert not repository.store(volume(target=shouted, number=1)).is_new
+        assert not repository.store(volume(number=1.0)).is_new
+        assert read_tail(repository)[0] == [volume(number=1)]
 
     def test_the_same_fact_with_other_content_is_refused(self) -> None:
         repository = self.open_repository()

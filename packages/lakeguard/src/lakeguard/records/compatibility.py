@@ -19,6 +19,8 @@ _OPTIONS: dict[str, Any] = {
     "pattern_options": jsonschema_rs.RegexOptions(),
 }
 """No schema is fetched, and no pattern takes long."""
+_LONGEST = 65_536
+"""Characters of a schema."""
 
 
 def is_new_version(kind: MetadataKind, registered: Iterable[MetadataKind]) -> bool:
@@ -42,6 +44,8 @@ def is_new_version(kind: MetadataKind, registered: Iterable[MetadataKind]) -> bo
 def _require_valid(kind: MetadataKind) -> None:
     if kind.json_schema.get("$schema", _DRAFT) != _DRAFT:
         raise _refused(kind, f"its schema is not of {_DRAFT}")
+    if len(str(kind.json_schema)) > _LONGEST:
+        raise _refused(kind, f"its schema has more than {_LONGEST:,} characters")
     try:
         jsonschema_rs.Draft202012Validator(kind.json_schema, **_OPTIONS)
     except (ValueError, TypeError, RecursionError) as error:

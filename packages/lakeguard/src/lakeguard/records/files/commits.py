@@ -10,15 +10,14 @@ import json
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lakeguard.records.files.index import RecordIndex
 from lakeguard.records.files.log import LARGEST_FILE, LogEnd, RecordLog, line_at
 from lakeguard.records.files.log_lines import write_line
 from lakeguard.records.files.series import OrderKey, Row, Series, micros_of, short_id
-from lakeguard_sdk.core.canonical_json import canonical_data
 from lakeguard_sdk.errors import RecordConflict, RecordsUnavailable
-from lakeguard_sdk.records.record import MetadataRecord, StoredRecord
+from lakeguard_sdk.records.record import MetadataRecord, StoredRecord, content_of
 
 _MOST_AT_ONCE = 50_000
 """Records of one append, unless a single call has more."""
@@ -179,8 +178,8 @@ class Committer:
         self._index.extend(rows, before, after)
 
 
-def _is_same(record: MetadataRecord, stored: dict[str, object]) -> bool:
-    return canonical_data(json.loads(record.text)) == canonical_data(stored)
+def _is_same(record: MetadataRecord, stored: dict[str, Any]) -> bool:
+    return content_of(json.loads(record.text)) == content_of(stored)
 
 
 def _conflict(record: MetadataRecord, version: int) -> RecordConflict:

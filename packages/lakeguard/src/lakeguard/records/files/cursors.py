@@ -12,6 +12,9 @@ _CURSOR = re.compile(r"([0-9]{1,15})\.([0-9]{1,10})\.([0-9]{1,10})\.([0-9a-f]{8}
 
 
 def write_cursor(end: LogEnd, tenant: str) -> str:
+    """Empty at the beginning, as before the first call."""
+    if end == LogEnd():
+        return ""
     place = f"{end.sequence}.{end.file}.{end.offset}"
     return f"{place}.{_checksum(place, tenant)}"
 
