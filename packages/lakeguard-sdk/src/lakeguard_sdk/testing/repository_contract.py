@@ -131,7 +131,7 @@ class StoringContract(ReadingContract):
         refusal(RecordConflict, lambda: repository.bulk_store([flag, number]))
         assert read_tail(repository)[0] == [volume(rows=1)]
 
-    def test_the_run_the_check_and_the_namespace_tell_facts_apart(self) -> None:
+    def test_the_run_the_check_and_the_namespace_distinguish_facts(self) -> None:
         repository = self.open_repository()
         records = [
             volume("run-1"),

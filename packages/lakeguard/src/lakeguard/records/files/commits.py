@@ -88,7 +88,7 @@ class Committer:
                     pass
         except BaseException as error:
             for call in calls:
-                call.error = call.error or _told(error, self._log.place)
+                call.error = call.error or _shared_error(error, self._log.place)
             if not isinstance(error, Exception):
                 raise
         finally:
@@ -188,7 +188,7 @@ def _conflict(record: MetadataRecord, version: int) -> RecordConflict:
     )
 
 
-def _told(error: BaseException, place: str) -> BaseException:
+def _shared_error(error: BaseException, place: str) -> BaseException:
     """What the other threads of an append raise."""
     if isinstance(error, Exception):
         return error

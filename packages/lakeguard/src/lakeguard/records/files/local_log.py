@@ -38,7 +38,7 @@ class LocalLog:
     @contextmanager
     def alone(self) -> Iterator[None]:
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            _make_folder(self._folder)
             handle = os.open(self._folder / ".lock", os.O_RDWR | os.O_CREAT, 0o666)
         except OSError as error:
             raise self._unavailable(error) from None
@@ -131,7 +131,7 @@ class LocalLog:
         finally:
             os.close(handle)
         if is_new:
-            _sync_folder(self._folder)
+            _sync(self._folder)
         reached("records.synced")
 
     def _handle(self, file: int) -> int:
@@ -157,10 +157,18 @@ def _write_all(handle: int, content: bytes, offset: int) -> None:
         rest, offset = rest[written:], offset + written
 
 
-def _sync_folder(folder: Path) -> None:
-    for place in (folder, folder.parent):
-        handle = os.open(place, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+def _make_folder(folder: Path) -> None:
+    """With the folders above it; each is durable."""
+    if folder.is_dir():
+        return
+    _make_folder(folder.parent)
+    folder.mkdir(exist_ok=True)
+    _sync(folder.parent)
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

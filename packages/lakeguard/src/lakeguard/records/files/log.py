@@ -10,7 +10,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
-from lakeguard.records.files.log_lines import DamagedBytes, LogLine, is_damaged_end, read_line
+from lakeguard.records.files.log_lines import (
+    DamagedBytes,
+    LogLine,
+    checksum_of,
+    is_damaged_end,
+    read_line,
+)
 from lakeguard_sdk.errors import RecordsDamaged
 
 _OFFSET_BITS = 32
@@ -126,6 +132,11 @@ def raw_line(log: RecordLog, place: int, length: int = 4096) -> bytes:
         if len(piece) < length:
             return piece
         length *= 8
+
+
+def log_id(log: RecordLog) -> str:
+    """The checksum of the first line, which is another one in another log."""
+    return checksum_of(raw_line(log, place_of(1, 0)).removesuffix(b"\n"))
 
 
 def damaged(log: RecordLog, place: int, reason: str) -> RecordsDamaged:

@@ -20,7 +20,7 @@ from lakeguard.records.files.index import RecordIndex
 from lakeguard.records.files.index_files import IndexFiles
 from lakeguard.records.files.kind_files import KindFiles
 from lakeguard.records.files.local_log import LocalLog
-from lakeguard.records.files.log import LogEnd, RecordLog, entries
+from lakeguard.records.files.log import LogEnd, RecordLog, entries, log_id
 from lakeguard.records.files.names import LOG
 from lakeguard.records.files.object_log import ObjectLog
 from lakeguard.records.files.pages import read_page, read_record
@@ -116,9 +116,10 @@ class FilesRepository:
             return read_page(self._log, index, query)
 
     def tail(self, cursor: str = "", limit: int = 500) -> RecordTail:
-        start = read_cursor(cursor, self._tenant)
         with self._current() as index:
             end = index.end
+        own = log_id(self._log)
+        start = read_cursor(cursor, own)
         count = end.sequence - start.sequence
         if count < 0:
             raise UnknownCursor(cursor=cursor)
@@ -126,7 +127,7 @@ class FilesRepository:
         after = found[-1].after if found else start
         return RecordTail(
             records=tuple(MetadataRecord.model_validate(each.line.record) for each in found),
-            cursor=write_cursor(after, self._tenant),
+            cursor=write_cursor(after, own),
         )
 
     def kinds(self) -> Sequence[MetadataKind]:
