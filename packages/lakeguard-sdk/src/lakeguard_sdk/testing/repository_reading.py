@@ -189,6 +189,16 @@ class ReadingContract(ABC):
             assert len(ids) == len(set(ids))
             assert {record.record_id() for record in before} <= set(ids)
 
+    def test_a_page_is_filled_whatever_is_passed_over(self) -> None:
+        repository = self.given(*(volume(f"run-{n}", n % 13, hours=n // 4) for n in range(60)))
+        for order in ("produced_at", "-produced_at"):
+            query = MetadataQuery.model_validate(
+                {"where": {"payload.rows": 12}, "order": order, "page_size": 2}
+            )
+            found = read_pages(repository, query)
+            wanted = ["run-12", "run-25", "run-38", "run-51"]
+            assert runs(found) == (wanted if order == "produced_at" else wanted[::-1])
+
     def test_a_full_last_page_has_no_next(self) -> None:
         repository = self.given(*(volume(f"run-{n}", hours=n) for n in range(4)))
         first = repository.query(MetadataQuery(page_size=2))

@@ -88,10 +88,15 @@ class LocalLog:
                 return os.pread(self._handle(file), length, offset)
             except FileNotFoundError:
                 return b""
+            except OSError as error:
+                raise self._unavailable(error) from None
 
     def sync(self, end: LogEnd) -> None:
-        with self._opening, suppress(FileNotFoundError):
-            os.fsync(self._handle(end.file))
+        with self._opening:
+            try:
+                os.fsync(self._handle(end.file))
+            except OSError as error:
+                raise self._unavailable(error) from None
 
     def append(self, lines: Sequence[bytes], end: LogEnd) -> int | None:
         content = b"".join(lines)

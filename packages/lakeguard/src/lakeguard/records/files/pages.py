@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from lakeguard.records.files.index import RecordIndex
 from lakeguard.records.files.log import RecordLog, line_at
@@ -13,12 +14,14 @@ from lakeguard_sdk.errors import UnknownCursor
 from lakeguard_sdk.records.query import MetadataQuery, RecordPage
 from lakeguard_sdk.records.record import MetadataRecord
 
+_MOST_AT_ONCE = 20_000
+"""Rows that are chosen before they are read."""
 _TOKEN = re.compile(r"([0-9a-f]{16})\.(-?[0-9]{1,18})\.([0-9a-f]{16})\.([0-9]{1,16})", re.ASCII)
 
 
 def read_page(log: RecordLog, index: RecordIndex, query: MetadataQuery) -> RecordPage:
     """The next page of an answer. It begins after the last record of the page before, whatever was
-    stored since. The caller holds the index."""
+    stored since."""
     found: list[tuple[OrderKey, MetadataRecord]] = []
     for row in _rows(index, query):
         record = read_record(log, row.place)
@@ -36,13 +39,27 @@ def read_record(log: RecordLog, place: int) -> MetadataRecord:
 
 
 def _rows(index: RecordIndex, query: MetadataQuery) -> Iterator[Row]:
-    since = None if query.since is None else micros_of(query.since)
-    until = None if query.until is None else micros_of(query.until)
+    """In order. The index is free while the rows of a part are read: an answer that looks at many
+    holds up nobody who stores."""
     beyond = _key(query) if query.page_token else None
+    size = query.page_size + 1
+    while True:
+        with index.lock:
+            part = list(islice(_rows_beyond(index, query, beyond), size))
+        yield from part
+        if len(part) < size:
+            return
+        beyond = part[-1].key
+        size = min(size * 4, _MOST_AT_ONCE)
+
+
+def _rows_beyond(
+    index: RecordIndex, query: MetadataQuery, beyond: OrderKey | None
+) -> Iterator[Row]:
     each = [
         series.rows(
-            since=since,
-            until=until,
+            since=None if query.since is None else micros_of(query.since),
+            until=None if query.until is None else micros_of(query.until),
             beyond=beyond,
             newest_first=query.newest_first,
             every_version=query.every_version,

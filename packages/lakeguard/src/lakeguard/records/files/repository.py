@@ -87,8 +87,9 @@ class FilesRepository:
 
     def latest(self, target: MetadataTarget, kind: str) -> MetadataRecord | None:
         with self._current() as index:
-            series = index.series.get((kind, target.key))
-            row = None if series is None else series.latest()
+            with index.lock:
+                series = index.series.get((kind, target.key))
+                row = None if series is None else series.latest()
             return None if row is None else read_record(self._log, row.place)
 
     def history(
@@ -100,16 +101,16 @@ class FilesRepository:
         until: datetime | None = None,
         limit: int = 1000,
     ) -> Sequence[MetadataRecord]:
+        first = None if since is None else micros_of(since)
+        last = None if until is None else micros_of(until)
         with self._current() as index:
-            series = index.series.get((kind, target.key))
-            if series is None:
-                return ()
-            rows = series.rows(
-                since=None if since is None else micros_of(since),
-                until=None if until is None else micros_of(until),
-                every_version=True,
-            )
-            return tuple(read_record(self._log, row.place) for row in islice(rows, limit))
+            with index.lock:
+                series = index.series.get((kind, target.key))
+                if series is None:
+                    return ()
+                every = series.rows(since=first, until=last, every_version=True)
+                rows = list(islice(every, limit))
+            return tuple(read_record(self._log, row.place) for row in rows)
 
     def query(self, query: MetadataQuery) -> RecordPage:
         with self._current() as index:
@@ -118,7 +119,7 @@ class FilesRepository:
     def tail(self, cursor: str = "", limit: int = 500) -> RecordTail:
         with self._current() as index:
             end = index.end
-        own = log_id(self._log)
+            own = log_id(self._log)
         start = read_cursor(cursor, own)
         count = end.sequence - start.sequence
         if count < 0:
@@ -176,8 +177,7 @@ class FilesRepository:
             if self._log.has_more(self._index.end):
                 with self._log.shared():
                     self._index.catch_up(self._log)
-            with self._index.lock:
-                yield self._index
+            yield self._index
         except StoreUnavailable as error:
             raise RecordsUnavailable(place=self._log.place, reason=str(error)) from None
 
