@@ -28,12 +28,13 @@ MAINTENANCE = ("maintain.recorded", "maintain.removed")
 ELSEWHERE = (
     "apply.", "state.", "relay.", "ledger.", "file.", "rebuild.", "deliver.", "adopt.",
     "notification.", "quarantine.", "task.claimed", "task.canceling", "job.", "graph.",
-    "trigger.", "report.", "stream.",
+    "trigger.", "report.", "stream.", "records.",
 )  # fmt: skip
 """No steps of these moves: ``test_killed_apply``, ``test_killed_relay``, ``test_killed_adoption``,
 ``tests/spark``, ``test_killed_alerts``, ``test_killed_events``,
 ``tests/contract/quarantine``, ``tests/unit/openlaketx``, ``test_dispatch_killed``,
-``test_workers_killed``, ``test_killed_dispatcher``, ``test_killed_stream``."""
+``test_workers_killed``, ``test_killed_dispatcher``, ``test_killed_stream``,
+``test_killed_records``."""
 COMPACTION = (
     "run.opened",
     "compact.written",

@@ -7,9 +7,9 @@ payload.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime
 from enum import StrEnum
+from functools import cache
 from typing import Any, ClassVar, Self
 
 from pydantic import Field, model_validator
@@ -316,6 +316,7 @@ PAYLOADS: tuple[type[Payload], ...] = (
 )
 
 
-def shipped_kinds() -> Iterator[MetadataKind]:
+@cache
+def shipped_kinds() -> tuple[MetadataKind, ...]:
     """Every repository has these from the start."""
-    return (payload.kind() for payload in PAYLOADS)
+    return tuple(payload.kind() for payload in PAYLOADS)

@@ -165,6 +165,11 @@ class MetadataRecord(FrozenModel):
     def data(self) -> dict[str, Any]:
         return self.to_data()
 
+    @cached_property
+    def text(self) -> str:
+        """The record as JSON."""
+        return self.model_dump_json(by_alias=True)
+
     def revised(self, version: int) -> Self:
         return self.model_validate({**self.data, "version": version})
 
@@ -176,6 +181,16 @@ class StoredRecord(FrozenModel):
     version: int
     is_new: bool
     """False if the same fact was there already."""
+
+
+def content_of(data: dict[str, Any]) -> str:
+    """Equal for two records, as JSON data, that say the same: the case of a target's names does not
+    matter, nor does whether a number is written as 1 or as 1.0."""
+    names = {
+        name: value.casefold() if isinstance(value, str) else value
+        for name, value in data["target"].items()
+    }
+    return canonical_data({**data, "target": names})
 
 
 def value_at(data: Any, path: str) -> Any:

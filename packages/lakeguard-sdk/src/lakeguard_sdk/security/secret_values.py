@@ -57,6 +57,12 @@ def holds_secret(text: str) -> bool:
     return any(_is_chance(match[0]) for match in _SOLID.finditer(text))
 
 
+def may_hold_secret(text: str) -> bool:
+    """Whether ``holds_secret`` may be true of any part of the text: a quick look at many texts, for
+    instance at all those of a JSON document."""
+    return any(mark in text for mark in _MARKS) or _SOLID.search(text) is not None
+
+
 def looks_secret(text: str) -> bool:
     """Stricter than ``holds_secret``, for values that should not look random."""
     if holds_secret(text) or _NAMED.search(text):

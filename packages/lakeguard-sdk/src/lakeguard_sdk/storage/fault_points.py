@@ -67,6 +67,12 @@ POINTS = (
     "report.written",
     "report.recorded",
     "stream.published",
+    "records.appended",
+    "records.synced",
+    "records.created",
+    "records.projected",
+    "records.placed",
+    "records.indexed",
 )
 
 _listeners: list[Callable[[str], None]] = []

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from lakeguard_sdk.testing.lake import Lake
 
 
+pytest.register_assert_rewrite(
+    "lakeguard_sdk.testing.repository_contract", "lakeguard_sdk.testing.repository_reading"
+)
+
 PROJECT = "lakeguard_project"
 SPARK = "lakeguard_spark"
 

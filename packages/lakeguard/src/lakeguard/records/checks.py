@@ -10,7 +10,7 @@ from lakeguard_sdk.core.did_you_mean import did_you_mean
 from lakeguard_sdk.errors import RecordRefused, UnknownKind
 from lakeguard_sdk.records.kinds import MetadataKind
 from lakeguard_sdk.records.record import MetadataRecord
-from lakeguard_sdk.security.secret_values import holds_secret
+from lakeguard_sdk.security.secret_values import holds_secret, may_hold_secret
 
 
 class KnownKinds:
@@ -42,9 +42,10 @@ class KnownKinds:
         if problem is not None:
             place = ".".join(["payload", *map(str, problem.instance_path)])
             raise _refused(record, place, problem.message)
-        for place, text in _texts(record.data, ()):
-            if holds_secret(text):
-                raise _refused(record, place, "it holds a secret")
+        if may_hold_secret(record.text):
+            for place, text in _texts(record.data, ()):
+                if holds_secret(text):
+                    raise _refused(record, place, "it holds a secret")
         return record.record_id(kind.identity)
 
 
