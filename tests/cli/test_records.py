@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lakeguard.cli.commands.inspect import records as command
-from lakeguard_sdk import Client
+from lakeguard_sdk import Client, connect
 from lakeguard_sdk.records.payloads import QualityStatus
 from tests.support.cases.records import quality, volume
 from tests.support.projects.projects import numbers_project
@@ -24,9 +24,14 @@ KIND = {"kind": "odd", "description": "Odd facts.", "json_schema": {"type": "obj
 TARGET = "warehouse.public.flights"
 
 
-@pytest.fixture
-def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Client:
-    client = numbers_project(tmp_path)
+@pytest.fixture(params=["sql", "files"])
+def client(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Client:
+    numbers_project(tmp_path).close()
+    with (tmp_path / "lakeguard.toml").open("a") as settings:
+        settings.write(f'\n[env.dev.records]\nstore = "{request.param}"\n')
+    client = connect(tmp_path)
     client.records.bulk_store(RECORDS)
     monkeypatch.chdir(tmp_path)
     return client

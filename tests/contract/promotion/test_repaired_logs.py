@@ -34,18 +34,22 @@ from openlaketx.publish.commit import commit_publish
 from tests.support.lakes.damaged_logs import (
     Damage,
     checkpoint_beyond,
-    commit_file,
-    domain_metadata,
     gap,
     lost_log,
-    next_number,
-    number_far_ahead,
-    number_of_an_application,
     quiet_broken_checkpoint,
     truncated_commit,
     upgraded_protocol,
 )
+from tests.support.lakes.foreign_numbers import (
+    domain_metadata,
+    next_number,
+    number_far_ahead,
+    number_of_an_application,
+)
 from tests.support.lakes.lakes import DeltaLake
+from tests.support.lakes.log_entries import (
+    commit_file,
+)
 from tests.support.lakes.published_by_hand import evidence_of, run_by_hand, shown
 from tests.support.projects.planes import NUMBERS
 from tests.support.projects.projects import numbers_project

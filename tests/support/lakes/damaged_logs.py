@@ -17,7 +17,21 @@ from deltalake import DeltaTable
 from lakeguard.cli.rendering.status import Badge, badge_of
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.core.enums import LoadType
-from lakeguard_sdk.model.delta_log import PUBLISH_APP
+from tests.support.lakes.foreign_numbers import (
+    number_far_ahead,
+    number_set_back,
+    number_set_back_by_a_copy,
+    number_with_other_commits,
+    repeated_key,
+    two_numbers,
+)
+from tests.support.lakes.log_entries import (
+    actions_of,
+    commit_file,
+    foreign_commit,
+    head_of,
+    next_commit,
+)
 from tests.support.lakes.published_by_hand import run_by_hand
 from tests.support.projects.projects import numbers_project
 
@@ -52,14 +66,6 @@ def status(client: Client) -> tuple[Badge, str]:
     return badge_of(found), found.damage
 
 
-def commit_file(log: Path, version: int) -> Path:
-    return log / f"{version:020d}.json"
-
-
-def head_of(log: Path) -> int:
-    return max(int(file.stem) for file in log.glob("[0-9]" * 20 + ".json"))
-
-
 def hint_to_parts(log: Path) -> None:
     DeltaTable(str(log.parent)).create_checkpoint()
     hint = {"version": head_of(log), "size": 3, "parts": 2}
@@ -72,26 +78,11 @@ def wrong_hidden_checksum(log: Path) -> None:
 
 def refused_by_engines(log: Path) -> None:
     """Changes no data, but no engine reads it."""
-    _next(log).write_text('{"txn": {"appId": "x", "version": "y"}}')
-
-
-def _next(log: Path) -> Path:
-    return commit_file(log, head_of(log) + 1)
-
-
-def _foreign(**actions: Any) -> str:
-    info = {"timestamp": 1, "operation": "WRITE", "operationParameters": {}}
-    found = {"commitInfo": info, **actions}
-    return "\n".join(json.dumps({kind: body}) for kind, body in found.items())
-
-
-def _actions(log: Path, version: int, kind: str) -> dict[str, Any]:
-    lines = commit_file(log, version).read_text().splitlines()
-    return next(action[kind] for action in map(json.loads, lines) if kind in action)
+    next_commit(log).write_text('{"txn": {"appId": "x", "version": "y"}}')
 
 
 def gap(log: Path) -> None:
-    commit_file(log, head_of(log) + 5).write_text(_foreign())
+    commit_file(log, head_of(log) + 5).write_text(foreign_commit())
 
 
 def unreadable_gap(log: Path) -> None:
@@ -99,48 +90,48 @@ def unreadable_gap(log: Path) -> None:
 
 
 def short_name(log: Path) -> None:
-    (log / f"{head_of(log) + 1}.json").write_text(_foreign())
+    (log / f"{head_of(log) + 1}.json").write_text(foreign_commit())
 
 
 def empty_commit(log: Path) -> None:
-    _next(log).touch()
+    next_commit(log).touch()
 
 
 def blank_commit(log: Path) -> None:
-    _next(log).write_text("\n\n")
+    next_commit(log).write_text("\n\n")
 
 
 def truncated_commit(log: Path) -> None:
     data = commit_file(log, head_of(log)).read_bytes()
-    _next(log).write_bytes(data[: len(data) // 2])
+    next_commit(log).write_bytes(data[: len(data) // 2])
 
 
 def text_commit(log: Path) -> None:
-    _next(log).write_text("hello")
+    next_commit(log).write_text("hello")
 
 
 def list_commit(log: Path) -> None:
-    _next(log).write_text("[1, 2]")
+    next_commit(log).write_text("[1, 2]")
 
 
 def odd_actions_commit(log: Path) -> None:
-    _next(log).write_text('{"add": 7}')
+    next_commit(log).write_text('{"add": 7}')
 
 
 def binary_commit(log: Path) -> None:
-    _next(log).write_bytes(bytes(range(256)))
+    next_commit(log).write_bytes(bytes(range(256)))
 
 
 def folder_commit(log: Path) -> None:
-    _next(log).mkdir()
+    next_commit(log).mkdir()
 
 
 def link_commit(log: Path) -> None:
-    _next(log).symlink_to(commit_file(log, head_of(log)))
+    next_commit(log).symlink_to(commit_file(log, head_of(log)))
 
 
 def dangling_commit(log: Path) -> None:
-    _next(log).symlink_to("nowhere")
+    next_commit(log).symlink_to("nowhere")
 
 
 def empty_head(log: Path) -> None:
@@ -237,88 +228,43 @@ def checkpoint_with_sidecars(log: Path) -> None:
     sidecar = {"path": "x.parquet", "sizeInBytes": 4, "modificationTime": 1}
     head = f"{head_of(log):020d}"
     name = f"{head}.checkpoint.80a083e8-7026-4e79-81be-64bd76c43a11.json"
-    (log / name).write_text(_foreign(checkpointMetadata={"version": 3}, sidecar=sidecar))
+    (log / name).write_text(foreign_commit(checkpointMetadata={"version": 3}, sidecar=sidecar))
 
 
 def other_table_id(log: Path) -> None:
     first = commit_file(log, 0)
-    old = _actions(log, 0, "metaData")["id"]
+    old = actions_of(log, 0, "metaData")["id"]
     first.write_text(first.read_text().replace(old, "11111111-1111-1111-1111-111111111111"))
 
 
 def later_table_id(log: Path) -> None:
-    metadata = {**_actions(log, 0, "metaData"), "id": "11111111-1111-1111-1111-111111111111"}
-    _next(log).write_text(_foreign(metaData=metadata))
+    metadata = {**actions_of(log, 0, "metaData"), "id": "11111111-1111-1111-1111-111111111111"}
+    next_commit(log).write_text(foreign_commit(metaData=metadata))
 
 
 def upgraded_protocol(log: Path) -> None:
     features = ["deletionVectors"]
     protocol = {"minReaderVersion": 3, "minWriterVersion": 7}
-    _next(log).write_text(
-        _foreign(protocol={**protocol, "readerFeatures": features, "writerFeatures": features})
+    next_commit(log).write_text(
+        foreign_commit(
+            protocol={**protocol, "readerFeatures": features, "writerFeatures": features}
+        )
     )
 
 
 def unknown_protocol(log: Path) -> None:
     features = ["fromTheFuture"]
     protocol = {"minReaderVersion": 3, "minWriterVersion": 7}
-    _next(log).write_text(
-        _foreign(protocol={**protocol, "readerFeatures": features, "writerFeatures": features})
+    next_commit(log).write_text(
+        foreign_commit(
+            protocol={**protocol, "readerFeatures": features, "writerFeatures": features}
+        )
     )
 
 
 def protocol_of_the_first(log: Path) -> None:
     first = commit_file(log, 0)
     first.write_text(first.read_text().replace('"minReaderVersion":1', '"minReaderVersion":9'))
-
-
-def _number(version: int) -> dict[str, Any]:
-    """The action by which commits of LakeGuard carry the number of their move."""
-    return {"appId": PUBLISH_APP, "version": version}
-
-
-def next_number(log: Path, number: int) -> None:
-    _next(log).write_text(_foreign(txn=_number(number)))
-
-
-def number_of_an_application(log: Path) -> None:
-    """As streams of Spark write it: no damage."""
-    _next(log).write_text(_foreign(txn={"appId": "a stream", "version": head_of(log)}))
-
-
-def domain_metadata(log: Path) -> None:
-    """No damage: it says nothing about rows."""
-    domain = {"domain": "somebody.else", "configuration": "{}", "removed": False}
-    _next(log).write_text(_foreign(domainMetadata=domain))
-
-
-def number_far_ahead(log: Path) -> None:
-    _next(log).write_text(_foreign(txn=_number(999)))
-
-
-def number_set_back(log: Path) -> None:
-    _next(log).write_text(_foreign(txn=_number(1)))
-
-
-def number_set_back_by_a_copy(log: Path) -> None:
-    shutil.copy(commit_file(log, 1), _next(log))
-
-
-def number_with_other_commits(log: Path) -> None:
-    metadata = _actions(log, 0, "metaData")
-    _next(log).write_text(_foreign(txn=_number(999)))
-    _next(log).write_text(_foreign(metaData={**metadata, "configuration": {}}))
-
-
-def two_numbers(log: Path) -> None:
-    lines = (_foreign(txn=_number(number)) for number in (4, 999))
-    _next(log).write_text("\n".join(lines))
-
-
-def repeated_key(log: Path) -> None:
-    """Engines read different application ids."""
-    ours, other = json.dumps(_number(999)), '{"appId":"x",'
-    _next(log).write_text('{"txn":' + ours.replace("{", other) + "}")
 
 
 def broken_crc(log: Path) -> None:
@@ -335,7 +281,7 @@ def broken_compacted(log: Path) -> None:
 
 def compacted_beyond(log: Path) -> None:
     head = head_of(log)
-    (log / f"{head:020d}.{head + 4:020d}.compacted.json").write_text(_foreign())
+    (log / f"{head:020d}.{head + 4:020d}.compacted.json").write_text(foreign_commit())
 
 
 def lost_first(log: Path) -> None:

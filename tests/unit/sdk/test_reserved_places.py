@@ -17,6 +17,7 @@ RESERVED = (
     "silver/p/_delta_log/00000000000000000000.json",
     "gold",
     "quarantine/silver/p",
+    "metadata/default/log",
     ".lakeguard/state.db",
     "_lakeguard/default/run_history",
     "landing/orders/ingest_date=2026-01-01/execution_id=run_1/a.csv",

@@ -318,6 +318,8 @@ def test_a_schema_has_any_name_that_can_be_quoted(name: str, tmp_path: Path) -> 
 def test_records_are_in_the_state_unless_another_store_is_named(tmp_path: Path) -> None:
     project(tmp_path, "[env.dev.records]\n")
     assert load_settings(tmp_path).records.store is RecordStore.SQL
+    project(tmp_path, '[env.dev.records]\nstore = "files"\n')
+    assert load_settings(tmp_path).records.store is RecordStore.FILES
     project(tmp_path, '[env.dev.records]\nstore = "elsewhere"\n')
     with pytest.raises(SettingsError, match=r"env\.dev\.records\.store: write sql"):
         load_settings(tmp_path)

@@ -357,6 +357,10 @@ def _records(context: PlaneContext, settings: Settings) -> MetadataRepository:
             from lakeguard.records.sql_repository import SqlRepository
 
             return SqlRepository(context)
+        case RecordStore.FILES:
+            from lakeguard.records.files.shared import shared_repository
+
+            return shared_repository(settings.lake, context.org_id)
 
 
 @_on_first_call

@@ -25,6 +25,8 @@ from lakeguard_sdk.storage.storage import is_remote, join, local_path, located, 
 
 LEDGER = "_lakeguard"
 STATE = ".lakeguard"
+METADATA = "metadata"
+"""Metadata records that are kept in files."""
 _OWN = (LEDGER, STATE)
 _LAYERS = tuple(layer.value for layer in Layer)
 _LOG = "_delta_log"
@@ -249,6 +251,8 @@ def _in_lake(root: Path | str, inside: tuple[str, ...]) -> str | None:
         return (
             f"{root}/{top} holds quarantined rows; replay them: lakeguard quarantine replay DATASET"
         )
+    if top == METADATA:
+        return f"{root}/{top} holds metadata records; read them: lakeguard records query"
     if landed("/".join(inside)) is not None:
         return f"{root}/{top} holds files that runs received; {_PARENTS}"
     return None

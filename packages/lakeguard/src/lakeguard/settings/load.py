@@ -28,7 +28,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit
 
 from lakeguard.settings.channels import read_alert_channels, read_event_channels
@@ -54,7 +54,7 @@ from lakeguard.settings.settings import (
     StorageSettings,
     problem_of_address,
 )
-from lakeguard.settings.settings_text import SettingsText
+from lakeguard.settings.settings_text import SettingsText, flat
 from lakeguard_sdk.core.did_you_mean import did_you_mean
 from lakeguard_sdk.errors import NoProject
 from lakeguard_sdk.security.outbound import parse_network
@@ -278,7 +278,7 @@ class _Reader(SettingsText):
         return name
 
     def _spark(self, table: Mapping[str, Any], where: str) -> Iterator[tuple[str, str]]:
-        for name, value in _flat(table):
+        for name, value in flat(table):
             key = f"{where}.spark: {name}"
             if not name.startswith("spark."):
                 raise self.error(f"{key}: a Spark option must start with spark.")
@@ -392,12 +392,3 @@ class _Reader(SettingsText):
         section = self.table(table, "inbox", where)
         self.check_keys(section, InboxSettings.model_fields, where)
         return InboxSettings(secret=self.secret(section, "secret", f"{where}.secret"))
-
-
-def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Join nested TOML tables to dotted names such as ``spark.driver.memory``."""
-    for key, value in table.items():
-        if isinstance(value, dict):
-            yield from _flat(cast(dict[str, Any], value), f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value

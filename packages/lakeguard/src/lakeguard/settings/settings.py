@@ -280,6 +280,8 @@ class RecordStore(StrEnum):
 
     SQL = "sql"
     """In the State."""
+    FILES = "files"
+    """In files of the lake."""
 
 
 class RecordsSettings(FrozenModel):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -78,3 +78,12 @@ class SettingsText:
 
     def error(self, problem: str) -> SettingsError:
         return SettingsError(file=str(self.file), problem=problem)
+
+
+def flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Join nested TOML tables to dotted names such as ``spark.driver.memory``."""
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from flat(cast(dict[str, Any], value), f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value

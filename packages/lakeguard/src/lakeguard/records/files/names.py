@@ -8,9 +8,10 @@ import re
 from typing import Any
 
 from lakeguard_sdk.records.record import MetadataTarget
+from lakeguard_sdk.storage.reserved_places import METADATA
 from lakeguard_sdk.storage.storage import join
 
-METADATA, LOG, RECORDS, KINDS = "metadata", "log", "records", "kinds"
+LOG, RECORDS, KINDS = "log", "records", "kinds"
 _LONGEST = 180
 _OTHER = re.compile(rb"[^a-z0-9_-]")
 _RUN = re.compile(r"[^A-Za-z0-9_-]")

@@ -1,4 +1,4 @@
-"""Records in files below ``<lake>/metadata/<organisation>/``: the embedded default.
+"""Records in files below ``<lake>/metadata/<organisation>/``.
 
 The log is the truth; the index and the files of single records are computed from it, and may be
 deleted. Any number of processes store and read at once.
