@@ -13,11 +13,15 @@ from lakeguard.cli.main import call
 from lakeguard.http.app import create_app
 from lakeguard.http.listen_address import parse_place
 from lakeguard.http.listener import listen, serving
+from lakeguard.plane import open_state
 from lakeguard.service_plane import open_service
+from lakeguard.settings import load_settings
+from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.core.enums import LoadType
 from lakeguard_sdk.model.definitions import JobDefinition
 from tests.support.fakes.asked_app import token_for
 from tests.support.lakes.published_by_hand import run_by_hand
+from tests.support.projects.access_logs import access_rows
 from tests.support.projects.planes import numbers_definitions
 from tests.support.projects.projects import make_project
 
@@ -74,6 +78,10 @@ def test_a_command_needs_no_right_to_work(
     assert "LG-" not in found.err
     assert "work" not in found.err
     assert shown in found.out
+    settings = load_settings(folder)
+    state = OrganisationState.of(open_state(settings), settings.organisation)
+    with state.read() as tx:
+        assert access_rows(tx, refused=True) == []
 
 
 def test_a_waiver_is_given_by_a_token_that_may_curate(

@@ -85,5 +85,5 @@ def test_commands_ask_the_service(
     assert "silver.nowhere is not registered" in capsys.readouterr().err
     for command in ("rebuild", "dispatcher", "serve", "migrate", *IDENTITY):
         assert call(command.split()) == 2
-        assert f"{command.split()[0]} needs the folder" in capsys.readouterr().err
+        assert f"{command.split()[0]} needs the project folder" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []

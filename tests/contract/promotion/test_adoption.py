@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
 from lakeguard_sdk import Client, connect
-from lakeguard_sdk.client import local_worker
+from lakeguard_sdk.client import WorkerClient, local_worker
 from lakeguard_sdk.core.dataset_name import DatasetName, parse_address
 from lakeguard_sdk.core.enums import (
     CommitKind,
@@ -26,6 +27,7 @@ from lakeguard_sdk.model.delta_log import TABLE_PROPERTIES
 from lakeguard_sdk.model.evidence import Evidence
 from lakeguard_sdk.model.run import Failure, RunResult
 from lakeguard_sdk.model.table_operations import AdoptionPlan
+from lakeguard_sdk.ports import Runs
 from lakeguard_sdk.scheduling.process_identity import this_process
 from tests.support.fakes.killed_at import meanwhile
 from tests.support.lakes.foreign_tables import (
@@ -218,18 +220,20 @@ def test_evidence_that_is_not_of_this_table_blocks(tmp_path: Path, lie: str) -> 
     client, location = foreign_project(tmp_path, [1], [2])
     before = fingerprint(location)
     lying = _Lying(client, LIES[lie])
-    worker = local_worker(lying, spark_options={})  # type: ignore[arg-type]
+    worker = local_worker(lying.for_worker(), spark_options={})
     ended = worker.run_adoption(client.operations.submit_adoption(NUMBERS, "test"))
     assert ended.status is RunStatus.BLOCKED, reasons(ended)
     assert fingerprint(location) == before
 
 
 class _Lying:
-    """A worker's client that changes what is handed in on the way."""
+    """A run port that changes what is handed in on the way."""
 
     def __init__(self, client: Client, lie: Callable[[Evidence], Evidence]) -> None:
-        self.reader, self.lake, self.project = client.reader, client.lake, client.project
-        self.runs, self._client, self._lie = self, client, lie
+        self._client, self._lie = client, lie
+
+    def for_worker(self) -> WorkerClient:
+        return replace(self._client.for_worker(), runs=cast("Runs", self))
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._client.runs, name)
@@ -310,7 +314,7 @@ def test_the_same_evidence_again_gives_the_first_answer(
 ) -> None:
     client, location = foreign_project(tmp_path, [1], [2], rules=rules)
     again = _Again(client)
-    worker = local_worker(again, spark_options={})  # type: ignore[arg-type]
+    worker = local_worker(again.for_worker(), spark_options={})
     ended = worker.run_adoption(client.operations.submit_adoption(NUMBERS, "test"))
     after = fingerprint(location)
     assert again.submit_adoption(*again.handed_in) == ended
@@ -321,7 +325,7 @@ def test_the_same_evidence_again_gives_the_first_answer(
 
 
 class _Again(_Lying):
-    """A worker's client that remembers what was handed in."""
+    """A run port that remembers what was handed in."""
 
     def __init__(self, client: Client) -> None:
         super().__init__(client, lambda given: given)

@@ -92,6 +92,8 @@ class Client:
     url: str = ""
     """Where another process connects to the same control plane, with ``env``."""
     env: str | None = None
+    actions: frozenset[str] | None = None
+    """What the token of a service allows, at least somewhere; None: not known, or everything."""
 
     def __enter__(self) -> Self:
         self.start()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from lakeguard_sdk.client import Progress, WorkerClient
 from lakeguard_sdk.core.enums import RunStatus
@@ -21,11 +21,13 @@ from openlaketx.engine.locations import note_spark, shares_disks
 from openlaketx.pipeline.early_start import needs_spark
 from openlaketx.pipeline.failures import explained, failure_of
 from openlaketx.pipeline.lease import JobCanceller, Limit, hold_lease
+from openlaketx.pipeline.outages import Outage, PersistentRuns
 from openlaketx.pipeline.stop_signal import StopSignal, detect_interrupts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from lakeguard_sdk.ports import Runs
     from openlaketx.engine.known_files import SourceFiles
     from openlaketx.engine.spark.session import Sessions
     from openlaketx.isolation.batch_builder import BatchBuilder
@@ -71,13 +73,15 @@ class SparkWorker:
         build_options: Mapping[str, str] | None = None,
         prepare: Callable[[], None] = lambda: None,
     ) -> None:
-        self._client = client
+        self._stop_signal = StopSignal()
+        outage = Outage(progress)
+        self._runs = PersistentRuns(client.runs, self._stop_signal.is_set, outage)
+        self._client = replace(client, runs=cast("Runs", self._runs))
         self._session = session
         self._progress = progress
         self._build_options = build_options or {}
         self._prepare = prepare
         self._identity = this_process("openlaketx")
-        self._stop_signal = StopSignal()
 
     def run_task(self, task_id: str, builder: RemoteBuilder | None = None) -> RunResult:
         """Open and run the task's next attempt; the result says whether a failure is retryable.
@@ -111,14 +115,16 @@ class SparkWorker:
         from openlaketx.pipeline.compaction import run_compaction
 
         self._stop_signal.check()
-        return run_compaction(task_id, self._client)
+        with detect_interrupts(self._stop_signal) as interrupted:
+            return run_compaction(task_id, self._client_until(interrupted))
 
     def run_adoption(self, task_id: str) -> RunResult:
         """Measure an existing table and submit the evidence, without Spark."""
         from openlaketx.pipeline.adoption import run_adoption
 
         self._stop_signal.check()
-        return run_adoption(task_id, self._client, self._progress)
+        with detect_interrupts(self._stop_signal) as interrupted:
+            return run_adoption(task_id, self._client_until(interrupted), self._progress)
 
     def markers(self, places: Sequence[DataPlace]) -> tuple[PlaceMarkers, ...]:
         """Read the delivery markers of target databases, without Spark."""
@@ -169,14 +175,16 @@ class SparkWorker:
                 raise
             except Exception as error:  # noqa: BLE001 - the run must end, whatever the error
                 if not interrupted():
-                    return self._fail(plan, _spark_ended(plan) or explained(error, plan))
+                    found = _spark_ended(plan) or explained(error, plan)
+                    return _fail(plan, found, self._client_until(interrupted))
         self._end_interrupted(plan, queued)
         raise KeyboardInterrupt
 
     def _end_interrupted(self, plan: RunPlan, queued: _Queued | None) -> None:
         """An interrupted user run is final; an attempt of a stopped worker is retried."""
         stopped = Interrupted(dataset=plan.dataset)
-        self._fail(plan, stopped if queued is None else WorkerStopped(job=plan.dataset))
+        client = self._client_until(lambda: True)
+        _fail(plan, stopped if queued is None else WorkerStopped(job=plan.dataset), client)
 
     def _attempt(
         self,
@@ -213,16 +221,21 @@ class SparkWorker:
                         self._builder(plan, self._client.lake, sessions, canceller, given)
                     )
                     lease.check()
-                    result = run_dataset(
-                        plan, self._client, builder, sessions, lease, self._progress
-                    )
+                    client = self._client_until(lambda: lease.is_over)
+                    result = run_dataset(plan, client, builder, sessions, lease, self._progress)
             except Exception:
                 lease.check()  # a lost lease or a stop explains any error it caused
                 raise
         deliver_or_report(plan, self._client.reader, self._progress)
-        compact_if_needed(plan, self._client, self._progress)
-        profile_if_due(plan, self._client, self._progress)
+        client = self._client_until(interrupted)
+        compact_if_needed(plan, client, self._progress)
+        profile_if_due(plan, client, self._progress)
         return result
+
+    def _client_until(self, stopped: Callable[[], bool]) -> WorkerClient:
+        """Its calls are not repeated once the run is stopped."""
+        runs = replace(self._runs, is_stopped=stopped)
+        return replace(self._client, runs=cast("Runs", runs))
 
     @contextmanager
     def _builder(
@@ -278,13 +291,6 @@ class SparkWorker:
         ):
             yield session
 
-    def _fail(self, plan: RunPlan, error: Exception) -> RunResult:
-        """Fail the run in the control plane; if its commit exists after all, the run succeeds."""
-        try:
-            return self._client.runs.fail_run(plan.ticket, failure_of(error))
-        except Fenced as fenced:
-            return _ended_by_others(plan, fenced)
-
 
 @dataclass(frozen=True)
 class _Queued:
@@ -316,6 +322,14 @@ def _spark_ended(plan: RunPlan) -> SparkExited | None:
 
     reason = engine_ended()
     return None if reason is None else SparkExited(dataset=plan.dataset, reason=reason)
+
+
+def _fail(plan: RunPlan, error: Exception, client: WorkerClient) -> RunResult:
+    """Fail the run in the control plane; if its commit exists after all, the run succeeds."""
+    try:
+        return client.runs.fail_run(plan.ticket, failure_of(error))
+    except Fenced as fenced:
+        return _ended_by_others(plan, fenced)
 
 
 def _ended_by_others(plan: RunPlan, error: Fenced) -> RunResult:

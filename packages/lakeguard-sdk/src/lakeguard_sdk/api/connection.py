@@ -44,6 +44,7 @@ def connect_remote(url: str, *, token: str | None = None) -> Client:
         lake=info.lake,
         spark_options=info.spark_options,
         heartbeat_seconds=info.heartbeat_seconds,
+        actions=None if info.actions is None else frozenset(info.actions),
         **ports,
     )
 

@@ -45,3 +45,5 @@ class ServiceInfo(FrozenModel):
     lake: str
     spark_options: dict[str, str]
     heartbeat_seconds: float
+    actions: tuple[str, ...] | None = None
+    """What the caller may do, at least somewhere; None: not known."""

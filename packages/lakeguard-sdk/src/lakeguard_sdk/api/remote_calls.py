@@ -25,7 +25,9 @@ from lakeguard_sdk.backoff import Backoff
 from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.errors import (
     KeyInUse,
+    LakeGuardError,
     PageExpired,
+    RequestRefused,
     ServiceNotTrusted,
     StateUnavailable,
     VersionUnreadable,
@@ -41,7 +43,8 @@ TRIES = 4
 BACKOFF = Backoff(first=0.2, longest=5.0)
 LONGEST_PAUSE = 30.0
 _TOO_MANY = 429  # nothing was done, so it is always safe to retry
-_UNAVAILABLE = (_TOO_MANY, 502, 503, 504)
+_GATEWAY = (502, 503, 504)
+_UNAVAILABLE = (_TOO_MANY, *_GATEWAY)
 
 
 @dataclass(frozen=True)
@@ -253,13 +256,23 @@ def sent(request: Request, service: str) -> Steps[Reply]:
             return reply
         pause = next(pauses)
         after = reply.headers.get("retry-after", "")
-        error = error_of_body(reply.status, reply.body)
+        error = _refusal(reply, service)
+        if after.isdigit():
+            error.retry_after = min(float(after), LONGEST_PAUSE)
         waits = reply.status in _UNAVAILABLE or isinstance(error, KeyInUse)
         may_be_sent = request.is_repeatable or reply.status == _TOO_MANY
         if not waits or last or not may_be_sent or not after:
             raise error
-        yield Pause(min(float(after), LONGEST_PAUSE) if after.isdigit() else pause)
+        yield Pause(error.retry_after if after.isdigit() else pause)
     raise AssertionError("the last try returns or raises")
+
+
+def _refusal(reply: Reply, service: str) -> LakeGuardError:
+    """A gateway that answers for the service says that it is unavailable."""
+    error = error_of_body(reply.status, reply.body)
+    if reply.status in _GATEWAY and isinstance(error, RequestRefused):
+        return StateUnavailable(place=service, reason=f"HTTP status {reply.status}")
+    return error
 
 
 # Requests and answers.

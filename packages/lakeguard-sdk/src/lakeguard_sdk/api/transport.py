@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -23,6 +22,7 @@ from lakeguard_sdk.api.remote_calls import (
     call_steps,
     sent_by,
 )
+from lakeguard_sdk.backoff import rest
 
 T = TypeVar("T")
 
@@ -36,7 +36,7 @@ class Transport:
     """Blocks until each step is done. Thread-safe."""
 
     http: httpx.Client
-    sleep: Callable[[float], None] = time.sleep
+    sleep: Callable[[float], None] = rest
 
     def carry_out(self, steps: Steps[T]) -> T:
         answer: Any = None

@@ -16,6 +16,8 @@ class LakeGuardError(Exception):
     next_command: ClassVar[str] = "lakeguard doctor"
     _next_step: str | None = None
     """Set if the error was raised in another process."""
+    retry_after: float = 0.0
+    """Seconds after which a service asks to be called again."""
 
     def __init__(self, **fields: Any) -> None:
         self.fields = fields

@@ -81,6 +81,13 @@ def may_anywhere(principal: Principal, action: Action) -> bool:
     return any(action in grant.actions for grant in principal.grants)
 
 
+def actions_of(principal: Principal) -> tuple[Action, ...] | None:
+    """Actions that its grants allow on some subject; None if no grants limit it."""
+    if principal.kind in (PrincipalKind.LOCAL, PrincipalKind.TASK):
+        return None
+    return tuple(action for action in Action if may_anywhere(principal, action))
+
+
 def may_see_personal(principal: Principal, subject: Subject) -> bool:
     """Whether the principal may see values of personal columns of the dataset."""
     seen = any(grant.pii and grant.on.covers(subject) for grant in principal.grants)

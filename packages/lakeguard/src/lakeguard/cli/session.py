@@ -40,6 +40,7 @@ def project_of(call: Call) -> Path:
 
 
 URL_VARIABLE = "LAKEGUARD_URL"
+_WORK = "work"
 
 
 def service_url() -> str:
@@ -130,7 +131,10 @@ def writing(call: Call, *, sweep: bool = True, wait: bool = False) -> Iterator[C
 
 
 def _reap(client: Client) -> bool:
-    """Whether the caller may reap: a token for the command need not allow ``work``."""
+    """Whether the caller may reap: a token for the command need not allow ``work``. What it may not
+    do is not tried, because a refusal is recorded in the audit."""
+    if client.actions is not None and _WORK not in client.actions:
+        return False
     try:
         reaped = client.operations.reap()
     except NotPermitted:

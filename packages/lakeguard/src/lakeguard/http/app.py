@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from lakeguard.access.authorise import actions_of
 from lakeguard.http.authenticate import require_all_figures
 from lakeguard.http.endpoints import endpoint, principal_of, response_of
 from lakeguard.http.event_streams import EventStreams, StreamTimes
@@ -140,6 +141,7 @@ def _add_api(app: FastAPI, service: Service, long: LongOperations, streams: Even
             lake=client.lake,
             spark_options=dict(service.client.spark_options),
             heartbeat_seconds=service.client.heartbeat_seconds,
+            actions=actions_of(principal),
         )
         return Response(found.model_dump_json(), media_type=JSON)
 

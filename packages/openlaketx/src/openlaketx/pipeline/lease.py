@@ -31,6 +31,11 @@ class Lease:
         if self._interrupted():
             raise KeyboardInterrupt
 
+    @property
+    def is_over(self) -> bool:
+        """Whether ``check`` raises."""
+        return self._lost is not None or self._interrupted()
+
     def lose(self, error: LakeGuardError) -> None:
         self._lost = error
 

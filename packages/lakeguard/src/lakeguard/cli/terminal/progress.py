@@ -19,6 +19,7 @@ from lakeguard.services.plain_text import escaped, plural
 from lakeguard_sdk.client import Progress
 
 STAGES = {
+    "unavailable": "waiting for the control plane",
     "extract": "reading",
     "schema": "comparing schemas",
     "stage": "writing candidate files",
@@ -31,11 +32,12 @@ STAGES = {
     "deliver": "delivering its {what}",
 }
 WARNINGS = {
+    "unavailable": "Control plane unavailable; retrying.",
     "undelivered": "{dataset}: published, but not delivered as its {what}: {reason}",
     "uncompacted": "{dataset}: published, but its small files were not compacted: {reason}",
     "unprofiled": "{dataset}: not profiled: {reason}",
 }
-"""Stages that are printed permanently: problems that did not stop the run."""
+"""Stages that are printed permanently: problems that do not stop the run."""
 
 
 def _stage_words(stage: str, facts: Mapping[str, Any]) -> str:
