@@ -46,6 +46,8 @@ def test_a_condition_is_read(text: str, comparison: str, value: Any) -> None:
         "rows=3",
         ">=3",
         "payload.x?y",
+        "payload.x>>3",
+        "payload.x==3",
         "payload.x<true",
         "payload.x!=[1]",
         'payload.x=["a",[1]]',

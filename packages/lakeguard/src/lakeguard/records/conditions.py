@@ -38,6 +38,10 @@ def parse_condition(text: str) -> Condition:
         if value:
             raise BadCondition(f"{text[:80]!r}: nothing follows {sign}")
         return _condition(path, FieldComparison.EXISTS, sign == "?")
+    if value[:1] in ("=", "<", ">"):
+        raise BadCondition(
+            f"{text[:80]!r}: {sign}{value[0]} is no sign; quote a text: '\"{value}\"'"
+        )
     wanted = _value(value)
     if isinstance(wanted, list) and sign == "=":
         return _condition(path, FieldComparison.IN, wanted)

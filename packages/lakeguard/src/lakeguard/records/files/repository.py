@@ -42,9 +42,8 @@ from lakeguard_sdk.records.record import (
 )
 from lakeguard_sdk.storage.storage import is_remote, join, local_path
 
-_UNSAVED_RECORDS = 2000
 _UNSAVED_SHARE = 32
-"""The index is saved at a close if more records, and more than this part of all, are not in it."""
+"""The index is saved at a close if more than this part of all records is not in it."""
 
 
 def open_repository(root: str, tenant: str) -> FilesRepository:
@@ -165,7 +164,7 @@ class FilesRepository:
         """What was stored is durable without it; the next start is quicker with it."""
         self._projector.close()
         unsaved = self._index.end.sequence - self._saved
-        if unsaved > _UNSAVED_RECORDS + self._saved // _UNSAVED_SHARE:
+        if unsaved > self._saved // _UNSAVED_SHARE:
             with suppress(OSError, StoreUnavailable):
                 self.save_index()
         self._log.close()
