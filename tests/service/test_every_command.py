@@ -195,4 +195,4 @@ def test_a_command_that_needs_the_folder_says_why(
 def test_the_list_of_commands_says_which_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert call(["--help"]) == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert f"they work on the folder: {', '.join(NEEDS_FOLDER)}." in text
+    assert f"need the project folder: {', '.join(NEEDS_FOLDER)}." in text

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.access.access_log import access_rows
 from lakeguard.access.authorise import grant_of
 from lakeguard.access.principal import (
     Action,
@@ -27,6 +26,7 @@ from lakeguard_sdk.records.kinds import MetadataKind
 from lakeguard_sdk.records.query import MetadataQuery
 from lakeguard_sdk.records.record import MetadataRecord, MetadataTarget
 from tests.support.cases.records import FLIGHTS, quality, volume
+from tests.support.projects.access_logs import access_rows
 from tests.support.projects.planes import numbers_definitions
 from tests.support.projects.projects import make_project
 

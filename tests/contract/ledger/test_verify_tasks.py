@@ -81,8 +81,8 @@ def test_a_rebuilt_state_has_every_task_where_it_was(kind: str, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("done", "given"),
     [
-        ("UPDATE tasks SET state = 'completed' WHERE task_id = :task", "was led"),
-        ("UPDATE tasks SET changes = changes + 1 WHERE task_id = :task", "was led"),
+        ("UPDATE tasks SET state = 'completed' WHERE task_id = :task", "its last change"),
+        ("UPDATE tasks SET changes = changes + 1 WHERE task_id = :task", "its last change"),
         (
             "INSERT INTO task_transitions (task_id, number, org_id, attempt, from_state, to_state,"
             " at, actor) VALUES (:task, 2, :org, 0, 'running', 'queued', '2026-01-01', 'x')",
@@ -91,7 +91,7 @@ def test_a_rebuilt_state_has_every_task_where_it_was(kind: str, tmp_path: Path) 
         (
             "INSERT INTO task_transitions (task_id, number, org_id, attempt, from_state, to_state,"
             " at, actor) VALUES (:task, 3, :org, 0, 'queued', 'queued', '2026-01-01', 'x')",
-            "was led",
+            "its last change",
         ),
     ],
 )

@@ -77,6 +77,7 @@ SETTINGS: dict[str, str] = {
     "outbound": "[env.dev.outbound]\nprivate = false\n",
     "audit": '[env.dev.audit]\nkey = "env:NOBODY"\n',
     "identity": '[env.dev.identity]\nkey = "env:NOBODY"\n',
+    "records": '[env.dev.records]\nstore = "files"\n',
     "service": "[env.dev.service]\nrequests_per_minute = 1\n",
     "storage": """\
 [env.dev]

@@ -38,7 +38,7 @@ COMMANDS: dict[str, str] = {
     "undo": "Put a table back after somebody else changed it.",
     "waive": "Downgrade a failing rule or alert to a warning until a date.",
     "waivers": "List waivers, or revoke one.",
-    "records": "Show metadata records and their kinds, check records of a file.",
+    "records": "Show metadata records and their kinds; check a file of them.",
     "notifications": "List alerts and events, send pending ones, test a channel.",
     "alerts": "List alerts, send pending ones, test a channel.",
     "events": "List events, send pending ones, test a channel.",

@@ -40,7 +40,7 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 @click.group("records")
 def records_command() -> None:
-    """Show metadata records and their kinds, check records of a file."""
+    """Show metadata records and their kinds; check a file of them."""
 
 
 def _since(ctx: click.Context, parameter: click.Parameter, text: str | None) -> datetime | None:
