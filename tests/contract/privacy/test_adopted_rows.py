@@ -18,7 +18,15 @@ from lakeguard_sdk.model.definitions import (
     PolicyDefinition,
 )
 from lakeguard_sdk.model.run import RunResult
-from tests.contract.privacy.test_batch_lineage import FORBIDDEN, PARENT, gold, gold_check
+from tests.contract.privacy.test_batch_lineage import (
+    FORBIDDEN,
+    PARENT,
+    frame,
+    from_mail,
+    gold,
+    gold_check,
+    publish,
+)
 from tests.support.lakes.foreign_tables import adopt, foreign_numbers
 from tests.support.lakes.policy_datasets import DOUBLED, numbers, promise, promised, world
 from tests.support.lakes.published_by_hand import run_by_hand
@@ -76,3 +84,27 @@ def test_they_are_an_unknown_input(tmp_path: Path, parents: tuple[DatasetName, .
     result = adopt(client, DOUBLED)
     assert result.status is RunStatus.BLOCKED
     assert check_of(result).message == "unknown input: rows of an adopted table"
+
+
+@pytest.mark.parametrize("tags", [(), ("pii",)])
+def test_they_carry_what_a_parent_inherited(tmp_path: Path, tags: tuple[str, ...]) -> None:
+    """The parent declares no tag itself: it has that of its own parent."""
+    copy, place = DatasetName("silver.copy"), location_of(foreign_numbers(tmp_path, [1]))
+    parent = frame(columns=(ColumnDefinition(name="n", type="long", tags=tags),))
+    build = FromSql(file="b.sql", text=f"SELECT count(*) AS n FROM {DOUBLED}")
+    adopted = numbers(dataset=copy, parents=(DOUBLED,), location=place, build=build)
+    client = world(tmp_path / "lake", PARENT, parent, adopted, gold(copy), policies=(FORBIDDEN,))
+    assert run_by_hand(client, [1]).version == 1
+    assert publish(client, from_mail(client)).version == 1
+    assert adopt(client, copy).version == 1
+    assert gold_check(client).outcome is Outcome.FAIL
+
+
+@pytest.mark.parametrize("build", BUILDS)
+def test_a_parent_without_a_version_blocks_the_adoption(tmp_path: Path, build: str) -> None:
+    place = location_of(foreign_numbers(tmp_path, [1]))
+    given = {"dataset": DOUBLED, "parents": (NUMBERS,), "location": place, "build": BUILDS[build]}
+    client = world(tmp_path / "lake", PARENT, numbers(**given), policies=(IN_SILVER,))
+    result = adopt(client, DOUBLED)
+    assert (result.status, result.version) == (RunStatus.BLOCKED, None)
+    assert f"{NUMBERS} has no published version" in str(result.decision)

@@ -23,7 +23,7 @@ from lakeguard.ledger.versions import pointer
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.deciding.record_decision import Case, decide_and_record, refuse
 from lakeguard.promotion.opening.eligibility import Findings
-from lakeguard.promotion.opening.input_pinning import pin_references
+from lakeguard.promotion.opening.input_pinning import pin_references, published_parent
 from lakeguard.promotion.opening.load_checks import check_partitioning
 from lakeguard.promotion.opening.pinned_rules import pin_rules, required_measures
 from lakeguard.promotion.opening.run_settings import Bundle, find_bundle
@@ -167,6 +167,8 @@ def _claim(
     if published is not None:
         error = AlreadyGoverned(dataset=dataset.name, version=published.version)
         findings.refuse("dataset", str(error))
+    for parent in dataset.definition.parents:  # tags are those of a version
+        published_parent(tx, parent, findings)
     lineage = adopted_lineage(tx, dataset.definition)
     return _Opening(
         task=task,

@@ -230,7 +230,7 @@ def pin_input(
 ) -> InputPin | None:
     """The parent as published, or ``at`` a version; with ``recorded``, only rows added since that
     version."""
-    registered = _readable(tx, parent, findings, role)
+    registered = published_parent(tx, parent, findings, role)
     published = None if registered is None else pointer(tx, registered.dataset_id)
     if registered is None or published is None:
         return None
@@ -257,10 +257,10 @@ def pin_input(
     )
 
 
-def _readable(
-    tx: Transaction, parent: DatasetName, findings: Findings, role: str
+def published_parent(
+    tx: Transaction, parent: DatasetName, findings: Findings, role: str = "input"
 ) -> RegisteredDataset | None:
-    """The parent, if it has anything to read."""
+    """The parent, if it has anything to read; else a finding says why not."""
     registered = current_definition(tx, parent)
     if registered is None:
         problem = f"{role} {parent} is not registered"

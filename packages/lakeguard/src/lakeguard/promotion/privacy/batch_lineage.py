@@ -156,10 +156,11 @@ def _parents(tx: Transaction, definition: DatasetDefinition) -> Iterator[InputVe
 
 def adopted_lineage(tx: Transaction, definition: DatasetDefinition) -> BatchLineage:
     """Of a table that others wrote: whatever the build is, nobody shows what its columns are made
-    of, so they may hold anything of the parents."""
+    of, so they may hold anything of the parents, and of what those are made of."""
     found = unknown_lineage(
         definition.table_schema.names, _parents(tx, definition), ROWS_OF_ADOPTED
     )
+    found = _with_ancestors(tx, found, Editions(tx))
     return found.model_copy(update={"inputs": (), "by_definition": True})
 
 
