@@ -32,6 +32,8 @@ from tests.support.projects.projects import numbers_project
 NEWBORN = multiprocessing.get_context("forkserver")
 NEWBORN.set_forkserver_preload(["tests.support.lakes.delivered_numbers"])
 PATIENCE_SECONDS = 120
+NOT_READ = 255
+"""Of a process whose exit code two threads read at once, which multiprocessing does not expect."""
 
 
 def rows_of(version: int) -> list[int]:
@@ -190,7 +192,7 @@ def test_many_that_die_at_any_point_never_show_half_or_an_older_version(
         stop.touch()
         for watcher in watchers:
             watcher.join(PATIENCE_SECONDS)
-    assert ends <= {0, -signal.SIGKILL}
+    assert ends <= {0, -signal.SIGKILL, NOT_READ}
     assert -signal.SIGKILL in ends
     deliver(client, table)
     assert shown(live) == (11, rows_of(11))
