@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field, field_validator
 
 from lakeguard_sdk.core.frozen_model import FrozenModel
-from lakeguard_sdk.records.record import is_kind
+from lakeguard_sdk.records.record import check_kind
 
 
 class Expired(StrEnum):
@@ -34,12 +34,7 @@ class MetadataKind(FrozenModel):
     """None keeps records for ever."""
     expired: Expired = Expired.ARCHIVED
 
-    @field_validator("kind")
-    @classmethod
-    def _kind(cls, value: str) -> str:
-        if not is_kind(value):
-            raise ValueError("a kind is written in lower case, as recon_result")
-        return value
+    _kind = field_validator("kind")(check_kind)
 
     @field_validator("identity")
     @classmethod

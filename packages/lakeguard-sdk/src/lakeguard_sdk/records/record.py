@@ -19,6 +19,7 @@ from pydantic import Field, field_validator
 
 from lakeguard_sdk.core.canonical_json import canonical_data, format_instant
 from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
+from lakeguard_sdk.errors import RecordConflict
 
 LONGEST_NAME = 255
 LONGEST_BODY = 262_144
@@ -30,6 +31,12 @@ _KIND = re.compile(r"[a-z][a-z0-9_]{0,99}")
 
 def is_kind(text: str) -> bool:
     return _KIND.fullmatch(text) is not None
+
+
+def check_kind(value: str) -> str:
+    if not is_kind(value):
+        raise ValueError("a kind is written in lower case, as recon_result")
+    return value
 
 
 def _printable(value: str) -> str:
@@ -119,12 +126,7 @@ class MetadataRecord(FrozenModel):
     """What is known of how far the fact can be trusted."""
     extras: dict[str, Any] = Field(default_factory=dict)
 
-    @field_validator("kind")
-    @classmethod
-    def _kind(cls, value: str) -> str:
-        if not is_kind(value):
-            raise ValueError("a kind is written in lower case, as recon_result")
-        return value
+    _kind = field_validator("kind")(check_kind)
 
     _data = field_validator("payload", "quality", "extras")(_json)
 
@@ -181,6 +183,13 @@ class StoredRecord(FrozenModel):
     version: int
     is_new: bool
     """False if the same fact was there already."""
+
+
+def conflict_of(record: MetadataRecord, version: int) -> RecordConflict:
+    """The refusal of a record whose fact is stored with other content, as this version."""
+    return RecordConflict(
+        kind=record.kind, target=str(record.target), producer=record.producer, version=version
+    )
 
 
 def content_of(data: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
-from lakeguard_sdk.errors import RecordConflict, UnknownCursor
+from lakeguard_sdk.errors import UnknownCursor
 from lakeguard_sdk.records.kinds import MetadataKind
 from lakeguard_sdk.records.payloads import shipped_kinds
 from lakeguard_sdk.records.query import MetadataQuery, RecordPage, RecordTail
@@ -15,6 +15,7 @@ from lakeguard_sdk.records.record import (
     MetadataRecord,
     MetadataTarget,
     StoredRecord,
+    conflict_of,
     content_of,
 )
 
@@ -143,10 +144,5 @@ def _is_new(record: MetadataRecord, record_id: str, stored: Sequence[_Stored]) -
     if same is not None and content_of(same.data) == content_of(record.data):
         return False
     if record.version <= max(known, default=0):
-        raise RecordConflict(
-            kind=record.kind,
-            target=str(record.target),
-            producer=record.producer,
-            version=max(known),
-        )
+        raise conflict_of(record, max(known))
     return True

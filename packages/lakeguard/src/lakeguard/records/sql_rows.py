@@ -15,10 +15,15 @@ from lakeguard.state.bulk_writes import in_pieces, insert_all, insert_into
 from lakeguard.state.locks import hold
 from lakeguard.state.schema import metadata_records, record_positions
 from lakeguard.state.transaction import Transaction
-from lakeguard_sdk.core.canonical_json import canonical_data
 from lakeguard_sdk.core.ids import new_id
-from lakeguard_sdk.errors import RecordConflict, RecordsDamaged
-from lakeguard_sdk.records.record import MetadataRecord, MetadataTarget, StoredRecord
+from lakeguard_sdk.errors import RecordsDamaged
+from lakeguard_sdk.records.record import (
+    MetadataRecord,
+    MetadataTarget,
+    StoredRecord,
+    conflict_of,
+    content_of,
+)
 
 _AT_ONCE = 5_000
 """Rows of one INSERT."""
@@ -147,10 +152,10 @@ def _is_new(
     versions, version = known[fact.record_id], fact.record.version
     if version in versions:
         if versions[version] != fact.body_hash and not _says_the_same(tx, fact, new):
-            raise _conflict(fact, version)
+            raise conflict_of(fact.record, version)
         return False
     if versions and version < max(versions):
-        raise _conflict(fact, max(versions))
+        raise conflict_of(fact.record, max(versions))
     versions[version] = fact.body_hash
     new[fact.record_id, version] = fact
     return True
@@ -164,22 +169,7 @@ def _says_the_same(tx: Transaction, fact: Fact, new: dict[tuple[str, int], Fact]
     else:
         row = tx.execute(rows_of(tx.org_id).where(_is(*key))).one()
         other = read_of(row).data
-    return _folded(other) == _folded(fact.record.data)
-
-
-def _folded(data: Mapping[str, Any]) -> str:
-    names = {
-        name: value.casefold() if isinstance(value, str) else value
-        for name, value in data["target"].items()
-    }
-    return canonical_data({**data, "target": names})
-
-
-def _conflict(fact: Fact, version: int) -> RecordConflict:
-    record = fact.record
-    return RecordConflict(
-        kind=record.kind, target=str(record.target), producer=record.producer, version=version
-    )
+    return content_of(other) == content_of(fact.record.data)
 
 
 def _is(record_id: str, version: int) -> ColumnElement[bool]:

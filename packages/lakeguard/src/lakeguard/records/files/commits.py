@@ -17,7 +17,7 @@ from lakeguard.records.files.log import LARGEST_FILE, LogEnd, RecordLog, line_at
 from lakeguard.records.files.log_lines import write_line
 from lakeguard.records.files.series import OrderKey, Row, Series, micros_of, short_id
 from lakeguard_sdk.errors import RecordConflict, RecordsUnavailable
-from lakeguard_sdk.records.record import MetadataRecord, StoredRecord, content_of
+from lakeguard_sdk.records.record import MetadataRecord, StoredRecord, conflict_of, content_of
 
 _MOST_AT_ONCE = 50_000
 """Records of one append, unless a single call has more."""
@@ -163,7 +163,7 @@ class Committer:
             same = False
         highest = max([*taken, *places])
         if not same and version <= highest:
-            raise _conflict(given.record, highest)
+            raise conflict_of(given.record, highest)
         return not same
 
     def _take_in(self, append: _Append, lines: Sequence[bytes], place: int, before: LogEnd) -> None:
@@ -180,12 +180,6 @@ class Committer:
 
 def _is_same(record: MetadataRecord, stored: dict[str, Any]) -> bool:
     return content_of(json.loads(record.text)) == content_of(stored)
-
-
-def _conflict(record: MetadataRecord, version: int) -> RecordConflict:
-    return RecordConflict(
-        kind=record.kind, target=str(record.target), producer=record.producer, version=version
-    )
 
 
 def _shared_error(error: BaseException, place: str) -> BaseException:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
+from lakeguard.records.cursors import question
 from lakeguard.records.files.index import RecordIndex
 from lakeguard.records.files.log import RecordLog, line_at
 from lakeguard.records.files.series import OrderKey, Row, micros_of
@@ -86,5 +87,4 @@ def _key(query: MetadataQuery) -> OrderKey:
 
 def _fingerprint(query: MetadataQuery) -> str:
     """Equal for all pages of one query."""
-    plain = query.model_copy(update={"page_token": "", "page_size": 1})
-    return plain.content_hash().removeprefix("sha256:")[:16]
+    return question(query).removeprefix("sha256:")[:16]
